@@ -1,0 +1,41 @@
+"""Who may open what: guards for views. A stranger gets 404, a member without the right 403, the signed-out sign in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+
+from evalstudio.projects.models import Project, Role
+
+View = Callable[..., HttpResponse]
+
+
+class ProjectRequest(HttpRequest):
+    """A request to a page of a project, as the guarded view sees it."""
+
+    project: Project
+    role: Role
+
+
+def project_page(least: Role) -> Callable[[View], View]:
+    """Guard a view whose URL has `<slug:project>`: sets `request.project` and `request.role`, drops the argument."""
+
+    def guard(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def guarded(request: Any, project: str, *args: Any, **kwargs: Any) -> HttpResponse:
+            request.project = get_object_or_404(Project.objects.of(request.user), slug=project)
+            request.role = request.project.role_of(request.user)
+            if request.role < least:
+                raise PermissionDenied(f"This needs the role {least.title}.")
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return guard

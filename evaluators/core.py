@@ -1,0 +1,120 @@
+"""The words every evaluator speaks: what it sees (Sample), what it says (Score), what it needs (Needs). No Django here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any, Literal
+
+from evalstudio.calls.replies import Reply
+
+Lane = Literal["net", "cpu"]
+
+
+class Status(IntEnum):
+    """The outcomes of a Score. A stored evaluation is PENDING until it has one."""
+
+    PENDING = 0
+    AWAITING = 1
+    SCORED = 2
+    UNSCORED = 3
+    FAILED = 4
+
+
+class Why(StrEnum):
+    """Why there is no score. The first group leaves a row unscored, the second failed."""
+
+    MISSING = "missing"  # the case lacks a path that the evaluator reads
+    UNPARSED = "unparsed"  # the reply holds no verdict, or several
+    OFF_SCALE = "off scale"  # a label or number outside the scoring
+    REFUSED = "refused"  # the model declined to judge
+
+    TEMPLATE = "template"  # the prompt broke while it was rendered
+    THROWN = "thrown"  # the code threw an error
+    TIME = "time limit"
+    MEMORY = "memory limit"
+    OUTPUT = "output limit"
+    UNREACHABLE = "unreachable"
+    WRONG_KEY = "wrong key"
+    REJECTED = "rejected"  # the endpoint will not take this request
+    ENDPOINT = "endpoint"  # the endpoint kept failing
+    ENDED_WORKER = "ended worker"  # the row ended the process that evaluated it, twice
+    BROKEN = "broken"  # an error of EvalStudio's own
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A case with its output, as an evaluator sees it: plain data without ids, so it cannot know where it runs."""
+
+    inputs: Any = None
+    expected_outputs: Any = None
+    outputs: Any = None
+    steps: Any = None
+    metadata: Any = None
+    repeat: int = 0  # which of several askings of the same question this is
+
+    def roots(self) -> dict[str, Any]:
+        """The sample under the names that prompts, paths and heuristics use."""
+        return {
+            "inputs": self.inputs,
+            "expectedOutputs": self.expected_outputs,
+            "outputs": self.outputs,
+            "steps": self.steps,
+            "metadata": self.metadata,
+        }
+
+
+ROOTS = ("inputs", "expectedOutputs", "outputs", "steps", "metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What an evaluator says about one sample.
+
+    `value` is in [0, 1] for enum and percentage scorings. `reason` is the judge's justification of a scored sample and
+    otherwise the sentence that says what went wrong. `replies` are the model replies behind it, the last one decisive.
+    """
+
+    status: Status
+    value: float | None = None
+    label: str | None = None
+    passed: bool | None = None
+    why: Why | None = None
+    reason: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    replies: tuple[Reply, ...] = ()
+    logs: tuple[str, ...] = ()
+    latency_ms: float | None = None
+
+    @classmethod
+    def unscored(cls, why: Why, reason: str, **more: Any) -> Score:
+        return cls(Status.UNSCORED, why=why, reason=reason, **more)
+
+    @classmethod
+    def failed(cls, why: Why, reason: str, **more: Any) -> Score:
+        return cls(Status.FAILED, why=why, reason=reason, **more)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the replies cost when they were made, or None when no price is known."""
+        costs = [reply.cost_usd for reply in self.replies if reply.cost_usd is not None]
+        return sum(costs) if costs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a configuration needs to run: its lane, and the connection (by id) that it calls, if any."""
+
+    lane: Lane
+    connection_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field of a configuration; `line` counts from 1, `suggestion` is the nearest right word."""
+
+    field: str
+    message: str
+    line: int | None = None
+    suggestion: str | None = None

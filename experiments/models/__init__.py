@@ -1,0 +1,24 @@
+"""The tables of experiments: what is judged (datasets, outputs) and what came of it (ledger)."""
+
+from experiments.models.datasets import Case, CaseSpan, Dataset, DatasetVersion, Import
+from experiments.models.ledger import Evaluation, EvaluationBody, Run, RunLabel, RunState, Slice
+from experiments.models.outputs import Experiment, Output, OutputBody, Source, System
+
+__all__ = [
+    "Case",
+    "CaseSpan",
+    "Dataset",
+    "DatasetVersion",
+    "Evaluation",
+    "EvaluationBody",
+    "Experiment",
+    "Import",
+    "Output",
+    "OutputBody",
+    "Run",
+    "RunLabel",
+    "RunState",
+    "Slice",
+    "Source",
+    "System",
+]

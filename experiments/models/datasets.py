@@ -1,0 +1,116 @@
+"""Data sets, versioned by interval: cases are immutable content, spans say in which versions they are a member."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+
+from evalstudio.projects.models import Project
+
+NEVER = 2_147_483_647  # `removed_in` of a case that is still a member
+
+
+class Dataset(models.Model):
+    """A versioned set of test cases."""
+
+    project = models.ForeignKey(Project, models.CASCADE)
+    name = models.CharField(max_length=120)
+    latest_version = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="dataset_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("dataset-page", args=[self.project.slug, self.pk])
+
+
+class DatasetVersion(models.Model):
+    """A committed batch of edits."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    note = models.CharField(max_length=300, blank=True)
+    n_cases = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="dataset_version_number_once")]
+
+    def __str__(self) -> str:
+        return f"{self.dataset.name} v{self.number}"
+
+
+class Case(models.Model):
+    """One test case: immutable content under a key. The same content keeps its row when it comes back."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE)
+    key = models.CharField(max_length=200)
+    content_hash = models.CharField(max_length=64)
+    inputs = models.JSONField()
+    expected_outputs = models.JSONField(null=True)
+    metadata = models.JSONField(null=True)
+    split = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dataset", "key", "content_hash"], name="case_content_once")]
+
+
+class CaseSpanQuerySet(models.QuerySet):
+    def at(self, number: int) -> Self:
+        """The members of one version of a data set."""
+        return self.filter(added_in__lte=number, removed_in__gt=number)
+
+
+class CaseSpan(models.Model):
+    """In which versions a case is a member: `added_in <= version < removed_in`."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE)
+    case = models.ForeignKey(Case, models.CASCADE)
+    key = models.CharField(max_length=200)
+    position = models.PositiveIntegerField()
+    added_in = models.PositiveIntegerField()
+    removed_in = models.PositiveIntegerField(default=NEVER)
+
+    objects = CaseSpanQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dataset", "key", "removed_in"], name="span_of_key_once")]
+        indexes = [models.Index(fields=["dataset", "position", "id"])]
+
+
+class Import(models.Model):
+    """An uploaded file on its way into a data set and, if it carries outputs, into an experiment.
+
+    `state`: mapping (waits for a person), waiting, running, done, failed. `read_to` is the row up to which everything
+    is committed, so that an interrupted import goes on from there.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    file = models.FileField(upload_to="imports/%Y/%m", max_length=300)
+    file_name = models.CharField(max_length=200)
+    size = models.BigIntegerField()
+    format = models.CharField(max_length=8)
+    options = models.JSONField(default=dict)  # the mapping and the targets, as the form gave them
+    state = models.CharField(max_length=10, default="mapping")
+    dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True)
+    experiment = models.ForeignKey("experiments.Experiment", models.SET_NULL, null=True)
+    version_number = models.PositiveIntegerField(null=True)
+    read_to = models.PositiveIntegerField(default=0)
+    bytes_read = models.BigIntegerField(default=0)
+    counts = models.JSONField(default=dict)  # added, changed, unchanged, outputs, bad
+    row_errors = models.JSONField(default=list)  # the first ones: {line, reason}
+    failure = models.CharField(max_length=500, blank=True)
+    lease = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)

@@ -1,0 +1,127 @@
+"""The ledger: one durable row for every evaluation that was asked for. `experiments/ledger/` moves these rows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluators.core import Status
+from evaluators.models import EvaluatorVersion
+from experiments.models.outputs import Experiment, Output
+
+
+class RunState(StrEnum):
+    PREPARING = "preparing"  # rows are being written
+    ACTIVE = "active"
+    STOPPING = "stopping"  # nothing new is started, what is in flight lands
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
+class Run(models.Model):
+    """One evaluator version applied to one experiment."""
+
+    version = models.ForeignKey(EvaluatorVersion, models.RESTRICT, related_name="runs")
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="runs")
+    lane = models.CharField(max_length=8)
+    connection = models.ForeignKey("calls.Connection", models.RESTRICT, null=True, related_name="+")
+    state = models.CharField(max_length=10, default=RunState.PREPARING)
+    is_current = models.BooleanField(default=True)
+    served_at = models.DateTimeField(null=True)  # when a worker last took rows of it; the longest unserved goes first
+    revision = models.PositiveIntegerField(default=0)  # counts every change of its rows
+    summary = models.JSONField(null=True)
+    summary_revision = models.PositiveIntegerField(null=True)
+    left_out = models.JSONField(default=list)  # request parameters the endpoint refused
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["version", "experiment"], condition=Q(is_current=True), name="run_current_once"
+            )
+        ]
+        indexes = [models.Index(fields=["state", "lane"]), models.Index(fields=["experiment", "is_current"])]
+
+    def get_absolute_url(self) -> str:
+        return reverse("run-page", args=[self.experiment.project.slug, self.pk])
+
+
+class Slice(models.Model):
+    """A stretch of a run's rows, leased whole so that leasing never rewrites the rows."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="slices")
+    first_id = models.BigIntegerField()
+    last_id = models.BigIntegerField()
+    done = models.BooleanField(default=False)
+    lease = models.ForeignKey("calls.Lease", models.SET_NULL, null=True, related_name="+")
+    crashes = models.PositiveSmallIntegerField(default=0)
+    cursor_id = models.BigIntegerField(null=True)  # the row being tried alone after two crashes
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "first_id"], name="slice_once")]
+        indexes = [models.Index(fields=["run", "done", "id"])]
+
+
+class Evaluation(models.Model):
+    """One row of the ledger: pending until it is settled, once."""
+
+    run = models.ForeignKey(Run, models.CASCADE)
+    output = models.ForeignKey(Output, models.CASCADE)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    state = models.PositiveSmallIntegerField(default=Status.PENDING)
+    score = models.FloatField(null=True)
+    label_id = models.PositiveIntegerField(null=True)  # RunLabel.label_id of the same run
+    passed = models.BooleanField(null=True)
+    why = models.CharField(max_length=16, blank=True)
+    latency_ms = models.FloatField(null=True)
+    cost_usd = models.FloatField(null=True)
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "output", "repeat"], name="evaluation_once"),
+            models.CheckConstraint(
+                condition=Q(state=Status.SCORED, score__isnull=False) | (~Q(state=Status.SCORED) & Q(score=None)),
+                name="evaluation_score_iff_scored",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__lte=Status.AWAITING, settled_at=None)
+                | Q(state__gt=Status.AWAITING, settled_at__isnull=False),
+                name="evaluation_settled_iff_final",
+            ),
+        ]
+        indexes = [
+            models.Index(F("run"), F("state"), F("score"), F("id"), name="evaluation_by_state"),
+            models.Index(fields=["output", "run"], name="evaluation_by_output"),
+        ]
+
+
+class EvaluationBody(models.Model):
+    """The words behind a score, only where there are any."""
+
+    evaluation = models.OneToOneField(Evaluation, models.CASCADE, primary_key=True, related_name="body")
+    reason = models.TextField(blank=True)
+    measures = models.JSONField(null=True)
+    call_keys = models.JSONField(null=True)  # Call.key of every reply, the decisive one last
+    logs = models.JSONField(null=True)
+
+
+class RunLabel(models.Model):
+    """The text of a label, once per run instead of once per row."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="labels")
+    label_id = models.PositiveIntegerField()
+    label = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "label_id"], name="run_label_id_once"),
+            models.UniqueConstraint(fields=["run", "label"], name="run_label_once"),
+        ]

@@ -1,0 +1,37 @@
+"""The cast and the stage: alice owns a project, bob may look at it, charlie is a stranger."""
+
+import pytest
+
+from evalstudio.projects.models import Membership, Project, Role, User
+
+
+def _person(name: str) -> User:
+    return User.objects.create_user(name, password=f"{name}-password")
+
+
+@pytest.fixture
+def alice(db) -> User:
+    return _person("alice")
+
+
+@pytest.fixture
+def bob(db) -> User:
+    return _person("bob")
+
+
+@pytest.fixture
+def charlie(db) -> User:
+    return _person("charlie")
+
+
+@pytest.fixture
+def project(alice, bob) -> Project:
+    project = Project.start("Support", alice)
+    Membership.objects.create(project=project, user=bob, role=Role.VIEWER)
+    return project
+
+
+@pytest.fixture
+def as_alice(client, alice):
+    client.force_login(alice)
+    return client

@@ -1,0 +1,14 @@
+"""Settings of the test suite: everything as in the product, with its data in a temporary folder and fast passwords."""
+
+import os
+import tempfile
+
+os.environ.setdefault("EVALSTUDIO_DATA", tempfile.mkdtemp(prefix="evalstudio-tests-"))
+
+from evalstudio.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}  # noqa: F405
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
+AXES_ENABLED = False
