@@ -1,0 +1,210 @@
+"""The shared pieces of the pages: icons, marks of estimates and scores, state badges, places, figures with their units.
+
+Everything is a builtin of the templates. Data only ever passes through autoescaping or `format_html`.
+"""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from evalstudio.web import icons, marks, numbers
+
+register = template.Library()
+
+PLACES = (
+    ("home", "Home", "project-home"),
+    ("evaluators", "Evaluators", "evaluator-list"),
+    ("datasets", "Datasets", "dataset-list"),
+    ("experiments", "Experiments", "experiment-list"),
+    ("runs", "Runs", "run-list"),
+    ("settings", "Settings", "connection-list"),
+)
+
+
+@register.simple_tag
+def icon(name: str, size: int = 16) -> SafeString:
+    """The inline drawing of an icon: {% icon "check" 12 %}."""
+    return icons.svg(name, size)
+
+
+# --- Marks ------------------------------------------------------------------------------------------------------------
+@register.inclusion_tag("_estimate.html")
+def estimate(
+    figure: marks.Figure | None, label: str = "", corrected: marks.Figure | None = None, look: str = ""
+) -> dict[str, Any]:
+    """The mark of an estimate: value, interval, track and coverage. `look` is "", "big" or "line" (all on one line).
+
+    None draws an empty track with "no figure yet"; a refused estimate gives its sentence in place of the mark.
+    """
+    drawn = figure is not None and not figure.refused and figure.value is not None
+    context: dict[str, Any] = {"figure": figure, "look": look, "drawn": drawn}
+    if figure is not None:
+        context["coverage"] = marks.Coverage(figure.n, figure.asked)
+    if drawn:
+        context |= {
+            "value": numbers.percent(figure.value),
+            "interval": marks.interval_text(figure),
+            "at": marks.Whiskers.of(figure),
+            "spoken": marks.spoken(label, figure, corrected),
+        }
+        if corrected:
+            context |= {"corrected_at": marks.Whiskers.of(corrected), "correction": marks.correction_text(corrected)}
+    else:
+        context["spoken"] = f"{label}: no figure yet" if label else "No figure yet"
+    return context
+
+
+@register.simple_tag
+def coverage(scored: int, asked: int) -> SafeString:
+    """A short bar and "118 of 120"; amber and bold below 80 %."""
+    cover = marks.Coverage(scored, asked)
+    return format_html(
+        '<span class="cov{}"><svg width="24" height="6" aria-hidden="true"><rect class="c-off" width="24" height="6"'
+        ' rx="2"/><rect class="c-on" width="{}" height="6" rx="2"/></svg>{}</span>',
+        " cov-low" if cover.is_low else "",
+        cover.on,
+        cover.text,
+    )
+
+
+@register.simple_tag
+def score(evaluation: Any) -> SafeString:
+    """One score: a bar, its percentage and a cross where it fails; a badge for every other state; "–" for no row.
+
+    `evaluation` has state, score (a share in [0, 1]), passed (None where no threshold is set) and why.
+    """
+    if evaluation is None:
+        return format_html('<span class="muted">–<span class="vh">not evaluated</span></span>')
+    if marks.state_name(evaluation.state) != "scored":
+        return state_badge(evaluation.state, evaluation.why)
+    low = evaluation.passed is False
+    return format_html(
+        '<span class="score{}"><svg width="30" height="6" aria-hidden="true"><rect class="c-off" width="30" height="6"'
+        ' rx="2"/><rect class="{}" width="{}" height="6" rx="2"/></svg><b>{}</b>{}</span>',
+        " is-low" if low else "",
+        "c-bad" if low else "c-on",
+        f"{max(1.5, 30 * min(1.0, max(0.0, evaluation.score))):.1f}",
+        f"{evaluation.score * 100:.0f}",
+        format_html('{}<span class="vh">below threshold</span>', icons.svg("cross", 12)) if low else "",
+    )
+
+
+@register.simple_tag
+def state_badge(state: Any, why: Any = None) -> SafeString:
+    """A score's state as shape, word and colour. The word is the reason where there is one: "unparsed", "time-out"."""
+    name = marks.state_name(state)
+    word = str(getattr(why, "value", why) or name).replace("_", " ")
+    return format_html('<span class="state state-{}">{}{}</span>', name, icons.svg(marks.STATE_ICONS[name], 12), word)
+
+
+@register.inclusion_tag("_progress.html")
+def progress(counts: Any, label: str = "") -> dict[str, Any]:
+    """The bar of a run and the count of every state: scored, unscored, failed, awaiting, in_flight, pending."""
+    parts, settled, total = marks.progress_parts(counts)
+    words = f"{numbers.count(settled)} of {numbers.count(total)} settled"
+    return {"parts": parts, "spoken": f"{label}: {words}" if label else words}
+
+
+# --- Figures ----------------------------------------------------------------------------------------------------------
+def _unless_unknown(value: Any, words: Any) -> str:
+    return "–" if value is None or value == "" else words(value)
+
+
+@register.filter
+def percent(share: float | None, digits: int = 1) -> str:
+    """0.842 as "84.2 %"; an unknown is a dash, never a zero."""
+    return _unless_unknown(share, lambda known: numbers.percent(known, digits))
+
+
+@register.filter
+def points(difference: float | None) -> str:
+    """0.065 as "+6.5 pts"."""
+    return _unless_unknown(difference, numbers.points)
+
+
+@register.filter
+def usd(amount: float | None) -> str:
+    """0.00021 as "$0.00021"."""
+    return _unless_unknown(amount, lambda known: numbers.usd(float(known)))
+
+
+@register.filter
+def ms(milliseconds: float | None) -> str:
+    """1240 as "1.24 s"."""
+    return _unless_unknown(milliseconds, numbers.duration)
+
+
+@register.filter
+def tokens(number: int | None) -> str:
+    """1204 as "1,204"; for any count."""
+    return _unless_unknown(number, numbers.count)
+
+
+@register.filter
+def ago(when: datetime | None) -> str:
+    """How long ago, as a <time> that keeps itself up to date and shows the exact moment on hover."""
+    return _time(when, numbers.ago, "ago")
+
+
+@register.filter
+def utc(when: datetime | None) -> str:
+    """The moment as "Nov 20, 16:42 UTC", as a <time>."""
+    return _time(when, numbers.moment, "utc")
+
+
+def _time(when: datetime | None, words: Any, look: str) -> str:
+    if when is None:
+        return "–"
+    return format_html(
+        '<time datetime="{}" data-time="{}" title="{:%Y-%m-%d %H:%M:%S} UTC">{}</time>',
+        when.isoformat(timespec="seconds"),
+        look,
+        when,
+        words(when),
+    )
+
+
+@register.filter
+def clip(text: object, length: int) -> str:
+    """At most `length` characters on one line, cut at a word, with an ellipsis."""
+    return numbers.clip(str(text), length)
+
+
+@register.filter
+def pretty_json(value: object) -> str:
+    """Data as indented JSON, for a <pre>."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+# --- The frame --------------------------------------------------------------------------------------------------------
+@register.simple_block_tag(takes_context=True)
+def places(context: Context, content: str) -> SafeString:
+    """The places of the project as links; the content of the block names the current one."""
+    project = context["request"].project
+    current = content.strip()
+    links = [
+        format_html('<a href="{}"{}>{}</a>', url, format_html(' aria-current="page"') if key == current else "", title)
+        for key, title, name in PLACES
+        if (url := _address(name, project.slug))
+    ]
+    return SafeString("".join(links))
+
+
+def _address(name: str, slug: str) -> str | None:
+    try:
+        return reverse(name, args=[slug])
+    except NoReverseMatch:
+        return None
+
+
+@register.filter
+def initials(name: str) -> str:
+    """Up to two letters that stand for a person: "Mara Oduya" as "MO", "alice" as "A"."""
+    words = [word for word in str(name).replace(".", " ").replace("@", " ").split() if word]
+    return "".join(word[0].upper() for word in words[:2])
