@@ -3,6 +3,7 @@
 import pytest
 
 from evalstudio.projects.models import Membership, Project, Role, User
+from tests.local_chat_server import chat_server  # noqa: F401
 
 
 def _person(name: str) -> User:
