@@ -1,0 +1,28 @@
+# The two commands of the README, and the checks. Everything is set up on first use and left alone afterwards.
+PYTHON ?= python3
+PY := .venv/bin/python
+
+.PHONY: run test check format setup setup-dev
+
+run: setup
+	@exec $(PY) manage.py serve --demo
+
+setup:
+	@$(PYTHON) -m evalstudio.bootstrap requirements.txt
+
+setup-dev:
+	@$(PYTHON) -m evalstudio.bootstrap requirements-dev.txt
+
+test: setup-dev
+	@$(PY) -m tests.run
+
+check: setup-dev
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy evalstudio evaluators experiments annotations
+	$(PY) -m djlint --check --lint templates --quiet
+	$(PY) manage.py makemigrations --check --dry-run
+
+format: setup-dev
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .

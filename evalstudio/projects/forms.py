@@ -1,0 +1,48 @@
+"""Forms of accounts, projects and tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import password_validation
+
+from evalstudio.projects.models import Scope, User
+
+
+class FirstAccountForm(forms.Form):
+    username = forms.CharField(
+        max_length=150, label="Your name here", help_text="You sign in with it.", widget=forms.TextInput({"autofocus": True})
+    )
+    password = forms.CharField(
+        widget=forms.PasswordInput({"autocomplete": "new-password"}), help_text="At least 8 characters."
+    )
+    project = forms.CharField(max_length=80, label="First project", help_text="Usually the product you evaluate.")
+
+    def clean_username(self) -> str:
+        name = self.cleaned_data["username"].strip()
+        User.username_validator(name)
+        return name
+
+    def clean_password(self) -> str:
+        password = self.cleaned_data["password"]
+        password_validation.validate_password(password, User(username=self.data.get("username", "")))
+        return password
+
+
+class ProjectForm(forms.Form):
+    name = forms.CharField(max_length=80, help_text="Usually the product you evaluate.")
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=80, help_text="What will use it, for example: nightly pipeline.")
+    scope = forms.TypedChoiceField(
+        coerce=lambda text: Scope(int(text)),
+        choices=[(Scope.READ.value, "Read"), (Scope.WRITE.value, "Read and write")],
+        initial=Scope.WRITE.value,
+        label="It may",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].widget.attrs["autocomplete"] = "off"
