@@ -1,6 +1,6 @@
 """The tables of experiments: what is judged (datasets, outputs) and what came of it (ledger)."""
 
-from experiments.models.datasets import Case, CaseSpan, Dataset, DatasetVersion, Import
+from experiments.models.datasets import Case, CaseSpan, Dataset, DatasetVersion, Import, ImportState, Stage
 from experiments.models.ledger import Evaluation, EvaluationBody, Run, RunLabel, RunState, Slice
 from experiments.models.outputs import Experiment, Output, OutputBody, Source, System
 
@@ -13,6 +13,7 @@ __all__ = [
     "EvaluationBody",
     "Experiment",
     "Import",
+    "ImportState",
     "Output",
     "OutputBody",
     "Run",
@@ -20,5 +21,6 @@ __all__ = [
     "RunState",
     "Slice",
     "Source",
+    "Stage",
     "System",
 ]

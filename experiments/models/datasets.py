@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Self
 
 from django.conf import settings
@@ -87,11 +88,26 @@ class CaseSpan(models.Model):
         indexes = [models.Index(fields=["dataset", "position", "id"])]
 
 
+class ImportState(StrEnum):
+    MAPPING = "mapping"  # a person decides which column becomes what
+    WAITING = "waiting"  # for a worker, or for another import into the same data set
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Stage(StrEnum):
+    """What a running import does: first the cases, then, where the file has outputs, those."""
+
+    CASES = "cases"
+    OUTPUTS = "outputs"
+
+
 class Import(models.Model):
     """An uploaded file on its way into a data set and, if it carries outputs, into an experiment.
 
-    `state`: mapping (waits for a person), waiting, running, done, failed. `read_to` is the row up to which everything
-    is committed, so that an interrupted import goes on from there.
+    `read_to` is the row of the stage up to which everything is committed, so that an interrupted import goes on from
+    there. Only the holder of the lease writes; only one import of a data set runs at a time.
     """
 
     project = models.ForeignKey(Project, models.CASCADE)
@@ -100,17 +116,39 @@ class Import(models.Model):
     file_name = models.CharField(max_length=200)
     size = models.BigIntegerField()
     format = models.CharField(max_length=8)
-    options = models.JSONField(default=dict)  # the mapping and the targets, as the form gave them
-    state = models.CharField(max_length=10, default="mapping")
+    options = models.JSONField(default=dict)  # the columns found, the names of data set and system, the mapping
+    state = models.CharField(max_length=10, default=ImportState.MAPPING)
+    stage = models.CharField(max_length=10, default=Stage.CASES)
     dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True)
     experiment = models.ForeignKey("experiments.Experiment", models.SET_NULL, null=True)
-    version_number = models.PositiveIntegerField(null=True)
+    version_number = models.PositiveIntegerField(null=True)  # the version it made, or null when nothing changed
     read_to = models.PositiveIntegerField(default=0)
     bytes_read = models.BigIntegerField(default=0)
-    counts = models.JSONField(default=dict)  # added, changed, unchanged, outputs, bad
-    row_errors = models.JSONField(default=list)  # the first ones: {line, reason}
+    counts = models.JSONField(default=dict)  # see experiments.datasets.importing.report
+    row_errors = models.JSONField(default=list)  # the first ones: {line, field, reason}
+    outputs_digest = models.CharField(max_length=64, blank=True)  # of the outputs read so far, whatever their order
     failure = models.CharField(max_length=500, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)  # starts since the last committed batch
     lease = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dataset"], condition=models.Q(state=ImportState.RUNNING), name="import_running_once"
+            )
+        ]
+        indexes = [models.Index(fields=["project", "state"])]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    def get_absolute_url(self) -> str:
+        return reverse("import-page", args=[self.project.slug, self.pk])
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.state in (ImportState.WAITING, ImportState.RUNNING)

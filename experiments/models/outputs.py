@@ -31,19 +31,34 @@ class Source(StrEnum):
     API = "api"
 
 
+class ArrivedExperiments(models.Manager):
+    def get_queryset(self) -> models.QuerySet:
+        return super().get_queryset().filter(is_arriving=False)
+
+
 class Experiment(models.Model):
-    """One system's outputs for one version of a data set: what people also call a test result."""
+    """One system's outputs for one version of a data set: what people also call a test result.
+
+    While a file brings the outputs, `is_arriving` hides the experiment from every list and related manager, so that
+    nobody evaluates half of it; `with_arriving` sees it all the same.
+    """
 
     project = models.ForeignKey(Project, models.CASCADE)
     system = models.ForeignKey(System, models.RESTRICT)
     dataset_version = models.ForeignKey(DatasetVersion, models.RESTRICT)
     source = models.CharField(max_length=8)
     is_open = models.BooleanField(default=False)  # more outputs may come
+    is_arriving = models.BooleanField(default=False)
+    outputs_digest = models.CharField(max_length=64, blank=True)  # of all outputs of a file, to know them again
     client_key = models.CharField(max_length=120, null=True)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
+    with_arriving = models.Manager()
+    objects = ArrivedExperiments()
+
     class Meta:
+        default_manager_name = "objects"
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "client_key"],
