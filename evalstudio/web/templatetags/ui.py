@@ -4,7 +4,7 @@ Everything is a builtin of the templates. Data only ever passes through autoesca
 """
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django import template
@@ -162,10 +162,10 @@ def _time(when: datetime | None, words: Any, look: str) -> str:
     if when is None:
         return "–"
     return format_html(
-        '<time datetime="{}" data-time="{}" title="{:%Y-%m-%d %H:%M:%S} UTC">{}</time>',
+        '<time datetime="{}" data-time="{}" title="{} UTC">{}</time>',
         when.isoformat(timespec="seconds"),
         look,
-        when,
+        f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
         words(when),
     )
 
