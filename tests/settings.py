@@ -12,3 +12,6 @@ STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.s
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 AXES_ENABLED = False
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
+    # A file, as in the product: workers of the tests are threads and processes of their own, and lock as they would there.
+    DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / f"tests-{os.getpid()}.sqlite3"}  # noqa: F405

@@ -84,6 +84,7 @@ class ConnectionShare(models.Model):
 
     connection = models.ForeignKey(Connection, models.CASCADE)
     lease = models.ForeignKey(Lease, models.CASCADE)
+    wanted = models.PositiveIntegerField(default=0)  # the most it could use
     slots = models.PositiveIntegerField()
     rpm = models.FloatField(null=True)
 

@@ -37,6 +37,7 @@ class Run(models.Model):
     summary = models.JSONField(null=True)
     summary_revision = models.PositiveIntegerField(null=True)
     left_out = models.JSONField(default=list)  # request parameters the endpoint refused
+    spent_usd = models.FloatField(null=True)  # what its calls have cost, retried ones included; None without prices
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
@@ -100,6 +101,7 @@ class Evaluation(models.Model):
         indexes = [
             models.Index(F("run"), F("state"), F("score"), F("id"), name="evaluation_by_state"),
             models.Index(fields=["output", "run"], name="evaluation_by_output"),
+            models.Index(fields=["run", "settled_at"], name="evaluation_by_settling"),
         ]
 
 

@@ -1,0 +1,118 @@
+"""Taking work: which run is next, which of its slices are free, and what their rows hold.
+
+The conditions stand here as querysets because `blocked` explains waiting rows by the very same ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Now
+
+from evaluators.core import Lane, Sample
+from experiments.ledger.finish import PENDING
+from experiments.models import Evaluation, Run, RunState, Slice
+
+CRASHES = 2  # a slice that has ended so many workers is tried alone
+MOST_SLICES = 16  # leased at once
+
+ENDPOINT_IS_OPEN = Q(connection=None) | Q(connection__archived_at=None) & (
+    Q(connection__blocked_until=None) | Q(connection__blocked_until__lte=Now())
+)
+FREE = Q(done=False, lease=None)
+TOGETHER = Q(crashes__lt=CRASHES)
+ALONE = Q(crashes__gte=CRASHES)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A pending row with what an evaluator may see of it."""
+
+    id: int
+    slice_id: int
+    sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Slices of one run, leased to this worker."""
+
+    run: Run
+    slices: list[Slice]
+
+
+def ready_runs(lane: Lane, which: Q = TOGETHER):
+    """Runs of a lane that have a free slice and may be worked on now, the one longest unserved first."""
+    free = Slice.objects.filter(FREE, which, run_id=OuterRef("pk"))
+    return (
+        Run.objects.filter(ENDPOINT_IS_OPEN, Exists(free), state=RunState.ACTIVE, lane=lane)
+        .select_related("version__evaluator", "connection")
+        .order_by(F("served_at").asc(nulls_first=True), "pk")
+    )
+
+
+def claim(lane: Lane, lease_id: str, room: int) -> Claim | None:
+    """Lease slices for about `room` rows of the run that has waited longest; None when there is nothing to take."""
+    return _take_first(lane, lease_id, TOGETHER, room)
+
+
+def claim_alone(lane: Lane, lease_id: str) -> Claim | None:
+    """Lease one slice that has ended two workers, to be tried row by row."""
+    return _take_first(lane, lease_id, ALONE, 1)
+
+
+def _take_first(lane: Lane, lease_id: str, which: Q, room: int) -> Claim | None:
+    for run in ready_runs(lane, which):
+        if slices := _lease_slices(run, lease_id, which, room):
+            return Claim(run, slices)
+    return None
+
+
+@transaction.atomic
+def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
+    """On PostgreSQL a slice that another worker is just taking is skipped; SQLite lets one transaction in at a time."""
+    free = Slice.objects.select_for_update(skip_locked=True).filter(FREE, which, run=run).order_by("id")
+    chosen: list[Slice] = []
+    for found in free[:MOST_SLICES]:
+        if room <= 0:
+            break
+        chosen.append(found)
+        room -= found.last_id - found.first_id + 1
+    if chosen:
+        Slice.objects.filter(pk__in=[found.pk for found in chosen]).update(lease=lease_id)
+        Run.objects.filter(pk=run.pk).update(served_at=Now())
+    return chosen
+
+
+def read_rows(claimed: Slice) -> list[Row]:
+    """The pending rows of a slice, in order, with cases and outputs. Opens no transaction."""
+    columns = (
+        "id",
+        "repeat",
+        "output__case__inputs",
+        "output__case__expected_outputs",
+        "output__case__metadata",
+        "output__body__outputs",
+        "output__body__steps",
+    )
+    pending = Evaluation.objects.filter(
+        run=claimed.run_id, id__gte=claimed.first_id, id__lte=claimed.last_id, **PENDING
+    ).order_by("id")
+    return [
+        Row(
+            row_id,
+            claimed.pk,
+            Sample(
+                inputs=inputs, expected_outputs=expected, outputs=outputs, steps=steps, metadata=metadata, repeat=repeat
+            ),
+        )
+        for row_id, repeat, inputs, expected, metadata, outputs, steps in pending.values_list(*columns)
+    ]
+
+
+def release(lease_id: str, slice_ids: list[int] | None = None) -> int:
+    """Give slices back untouched by blame: all that the lease holds, or only these."""
+    held = Slice.objects.filter(lease=lease_id)
+    return (held if slice_ids is None else held.filter(pk__in=slice_ids)).update(lease=None)

@@ -1,0 +1,71 @@
+"""What people can ask of a run: stop, resume, retry. Each is safe to repeat."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import F
+
+from evaluators.core import Status
+from experiments.ledger import turns
+from experiments.ledger.finish import finish_run, land_run, pending_rows_of_slice
+from experiments.ledger.start import prepare
+from experiments.models import Evaluation, EvaluationBody, Run, RunState, Slice
+
+BATCH = 5_000  # rows a transaction
+
+
+def stop(run: Run) -> None:
+    """Start nothing more of it. What is in flight lands within the time of one call; then the run is stopped."""
+    if run.state == RunState.PREPARING:
+        prepare(run.pk)  # so that a stopped run, too, has a row for everything that was asked for
+    Run.objects.filter(pk=run.pk, state=RunState.ACTIVE).update(state=RunState.STOPPING, revision=F("revision") + 1)
+    land_run(run.pk)
+    run.refresh_from_db()
+
+
+def resume(run: Run) -> None:
+    """Go on with the pending rows of a run that was stopped or is stopping."""
+    with transaction.atomic():
+        stopped = Run.objects.filter(pk=run.pk, state__in=(RunState.STOPPED, RunState.STOPPING))
+        if stopped.update(state=RunState.ACTIVE, revision=F("revision") + 1) and not finish_run(run.pk):
+            transaction.on_commit(lambda: turns.ask_for_turns(run.lane))
+    run.refresh_from_db()
+
+
+def retry(run: Run, *, failed_only: bool = False) -> int:
+    """Ask again for what has no score: failed rows and, unless `failed_only`, unscored ones. Returns how many."""
+    states = (Status.FAILED,) if failed_only else (Status.UNSCORED, Status.FAILED)
+    total = 0
+    for state in states:
+        total += _reopen(run, state)
+    run.refresh_from_db()
+    return total
+
+
+def _reopen(run: Run, state: Status) -> int:
+    """Batch after batch by id, so that a row which fails again meanwhile is not taken twice."""
+    after, total = 0, 0
+    while ids := _next_rows(run, state, after):
+        after = ids[-1]
+        total += _reopen_rows(run, state, ids[0], after)
+    return total
+
+
+def _next_rows(run: Run, state: Status, after: int) -> list[int]:
+    rows = Evaluation.objects.filter(run=run, state=state, score__isnull=True, id__gt=after).order_by("id")
+    return list(rows.values_list("id", flat=True)[:BATCH])
+
+
+@transaction.atomic
+def _reopen_rows(run: Run, state: Status, first: int, last: int) -> int:
+    """Put rows back to pending, with their slices and the run, so that a kill leaves nothing half asked for."""
+    Run.objects.select_for_update().get(pk=run.pk)
+    rows = Evaluation.objects.filter(run=run, state=state, score__isnull=True, id__gte=first, id__lte=last)
+    EvaluationBody.objects.filter(evaluation__in=rows).delete()
+    reopened = rows.update(
+        state=Status.PENDING, label_id=None, passed=None, why="", latency_ms=None, cost_usd=None, settled_at=None
+    )
+    Slice.objects.filter(pending_rows_of_slice(), run=run, done=True).update(done=False, crashes=0)
+    Run.objects.filter(pk=run.pk).update(state=RunState.ACTIVE, finished_at=None, revision=F("revision") + 1)
+    transaction.on_commit(lambda: turns.ask_for_turns(run.lane))
+    return reopened
