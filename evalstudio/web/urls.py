@@ -2,4 +2,8 @@ from django.urls import path
 
 from evalstudio.web import kit
 
-urlpatterns = [path("kit/", kit.kit, name="kit")]
+urlpatterns = [
+    path("kit/", kit.kit, name="kit"),
+    path("kit/paths/", kit.paths, name="kit-paths"),
+    path("kit/peek/<slug:key>/", kit.peek, name="kit-peek"),
+]

@@ -29,7 +29,10 @@ document.addEventListener("input", (event) => {
   const form = event.target.form ?? event.target.closest?.("form");
   if (!form?.dataset.draftUrl) return;
   clearTimeout(timers.get(form));
-  timers.set(form, setTimeout(() => keep(form), PAUSE));
+  timers.set(
+    form,
+    setTimeout(() => keep(form), PAUSE),
+  );
 });
 
 addEventListener("pagehide", () => {

@@ -16,7 +16,10 @@ function pathsOf(textarea) {
   if (!url) return Promise.resolve([]);
   if (!pathLists.has(url)) {
     const answer = fetch(url, { headers: { Accept: "application/json" } });
-    pathLists.set(url, answer.then((response) => (response.ok ? response.json() : [])).catch(() => []));
+    pathLists.set(
+      url,
+      answer.then((response) => (response.ok ? response.json() : [])).catch(() => []),
+    );
   }
   return pathLists.get(url);
 }
@@ -92,15 +95,28 @@ function extensionsFor(textarea, cm, languages, mark) {
     textarea.dispatchEvent(new Event("input", { bubbles: true }));
   });
   return [
-    cm.lineNumbers(), cm.history(), cm.drawSelection(), cm.indentOnInput(), cm.bracketMatching(), cm.closeBrackets(),
-    cm.highlightSelectionMatches(), cm.search({ top: true }), cm.syntaxHighlighting(cm.classHighlighter),
-    cm.EditorView.lineWrapping, cm.indentUnit.of("  "), cm.EditorState.tabSize.of(2),
+    cm.lineNumbers(),
+    cm.history(),
+    cm.drawSelection(),
+    cm.indentOnInput(),
+    cm.bracketMatching(),
+    cm.closeBrackets(),
+    cm.highlightSelectionMatches(),
+    cm.search({ top: true }),
+    cm.syntaxHighlighting(cm.classHighlighter),
+    cm.EditorView.lineWrapping,
+    cm.indentUnit.of("  "),
+    cm.EditorState.tabSize.of(2),
     cm.EditorView.contentAttributes.of(attributesOf(textarea)),
     cm.EditorState.readOnly.of(textarea.readOnly || textarea.disabled),
     languages.languageFor(kind, cm),
     cm.autocompletion({ override: [completions(textarea, kind)], icons: false }),
     cm.keymap.of([
-      ...cm.closeBracketsKeymap, ...cm.completionKeymap, ...cm.defaultKeymap, ...cm.historyKeymap, ...cm.searchKeymap,
+      ...cm.closeBracketsKeymap,
+      ...cm.completionKeymap,
+      ...cm.defaultKeymap,
+      ...cm.historyKeymap,
+      ...cm.searchKeymap,
     ]),
     mark.field,
     sync,
@@ -112,7 +128,10 @@ async function mount(textarea) {
   const [cm, languages] = await load();
   if (!textarea.isConnected) return editors.delete(textarea);
   const mark = lineMark(cm);
-  const state = cm.EditorState.create({ doc: textarea.value, extensions: extensionsFor(textarea, cm, languages, mark) });
+  const state = cm.EditorState.create({
+    doc: textarea.value,
+    extensions: extensionsFor(textarea, cm, languages, mark),
+  });
   const view = new cm.EditorView({ state });
   const frame = document.createElement("div");
   frame.className = "code-editor";
@@ -138,7 +157,8 @@ function markErrors() {
 
 function scan() {
   for (const textarea of editors.keys()) if (!textarea.isConnected) editors.delete(textarea);
-  for (const textarea of document.querySelectorAll("textarea[data-editor]")) if (!editors.has(textarea)) mount(textarea);
+  for (const textarea of document.querySelectorAll("textarea[data-editor]"))
+    if (!editors.has(textarea)) mount(textarea);
   markErrors();
 }
 

@@ -1,7 +1,8 @@
 // Keys: "/" finds, "?" shows all keys, J and K walk the rows of a [data-list], a [data-key] is pressed by its own key
 // ("e"; "mod+s" is Ctrl or Cmd with S and works inside fields too). Other keys rest while somebody types.
 const typing = (element) =>
-  element.isContentEditable || element.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button])");
+  element.isContentEditable ||
+  element.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button])");
 
 const rows = () => [...document.querySelectorAll("[data-list] [data-row]")].filter((row) => row.offsetParent);
 const linkOf = (row) => row.querySelector("a[href]");
@@ -67,9 +68,7 @@ function plainKey(event) {
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]:modal")) return;
   const handled =
-    event.ctrlKey || event.metaKey
-      ? press(`mod+${event.key.toLowerCase()}`)
-      : !typing(event.target) && plainKey(event);
+    event.ctrlKey || event.metaKey ? press(`mod+${event.key.toLowerCase()}`) : !typing(event.target) && plainKey(event);
   if (handled) event.preventDefault();
 });
 

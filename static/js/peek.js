@@ -26,7 +26,10 @@ function open(link) {
   opener = link;
   markRow(link.getAttribute("href"));
   htmx.ajax("GET", link.dataset.peekUrl, {
-    source: link, target: "#peek", swap: "innerHTML", [walking ? "replace" : "push"]: link.href,
+    source: link,
+    target: "#peek",
+    swap: "innerHTML",
+    [walking ? "replace" : "push"]: link.href,
   });
 }
 
@@ -65,7 +68,8 @@ document.addEventListener("htmx:after:swap", (event) => {
 
 document.addEventListener("keydown", (event) => {
   const shown = panel() && !panel().hidden;
-  if (event.key !== "Escape" || !shown || document.querySelector("dialog[open]:modal, details[data-menu][open]")) return;
+  if (event.key !== "Escape" || !shown || document.querySelector("dialog[open]:modal, details[data-menu][open]"))
+    return;
   if (event.target.closest(".cm-editor, textarea, input")) return;
   close();
 });
