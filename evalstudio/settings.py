@@ -36,7 +36,6 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_q",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "rest_framework",
     "evalstudio.web",
     "evalstudio.projects",
@@ -172,6 +171,8 @@ Q_CLUSTER = {
 CONNECTIONS_MAY_BE_PRIVATE = read_bool("EVALSTUDIO_PRIVATE_CONNECTIONS", not PRODUCTION)
 # Hosts (or host:port) that content and evaluator versions may reach although they are private.
 OUTBOUND_ALLOW = read_list("EVALSTUDIO_OUTBOUND_ALLOW")
+# Seconds that one call of a model may take before it counts as hanging.
+CALL_TIMEOUT_S = read_int("EVALSTUDIO_CALL_TIMEOUT", 120, least=1)
 OPENAI_API_KEY = read_text("OPENAI_API_KEY")
 OPENAI_BASE_URL = read_text("OPENAI_BASE_URL")
 
@@ -191,9 +192,6 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "EvalStudio",
     "DESCRIPTION": "Evaluators, experiments, runs and results of EvalStudio.",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
 }
 
