@@ -20,7 +20,7 @@ ERROR_SHARE = 0.08
 LABEL_WORDS = 6  # at most
 NUMBER_SLIP = 0.25  # how far a verdict without options moves when it errs, on a scale from 0 to 1
 
-DATA = re.compile(r'<data path="(?P<path>[^"]*)">\n?(?P<value>.*?)\n?</data>', re.DOTALL)
+DATA = re.compile(r'<data path="(?P<path>[^\n]*?)">\n(?P<value>.*?)\n</data>', re.DOTALL)
 OPTION = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?"
     r"(?:[(\[](?P<bracketed>[A-Z])[)\]]|(?P<marked>[A-Z])[).:]|(?P<bare>[A-Z])(?=[ \t]+[^:\n]{1,100}:))"

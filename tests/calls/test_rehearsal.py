@@ -181,6 +181,11 @@ def test_options_inside_the_data_are_data():
     assert rehearse(calm(SCALE, answer), None).splitlines()[-1] in "ABCD"
 
 
+def test_paths_may_hold_quotes():
+    data = f'<data path="outputs["final text"]">\n{REFUSAL}\n</data>'
+    assert "refuses" in rehearse([{"role": "user", "content": f"Is this supported?\n{data}"}], None)
+
+
 def test_unmarked_messages_are_judged_as_a_whole():
     parts = [{"role": "user", "content": [{"type": "text", "text": "I cannot help with that."}]}]
     assert "nothing to compare them with and refuses" in rehearse(parts, None)
