@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import OrderBy
 
 PAGE_SIZE = 25
 
@@ -32,16 +34,13 @@ class Order:
 
     def applied_to(self, queryset: QuerySet, *, backwards: bool) -> QuerySet:
         down = self.descending != backwards
-        value, key = F("sort_value"), F("sort_id")
-        if self.nullable:
-            by = (
-                value.desc(nulls_first=backwards, nulls_last=not backwards)
-                if down
-                else value.asc(nulls_first=backwards, nulls_last=not backwards)
-            )
-        else:
-            by = value.desc() if down else value.asc()
-        return queryset.order_by(by, key.desc() if down else key.asc())
+        by = OrderBy(
+            F("sort_value"),
+            descending=down,
+            nulls_first=(self.nullable and backwards) or None,
+            nulls_last=(self.nullable and not backwards) or None,
+        )
+        return queryset.order_by(by, OrderBy(F("sort_id"), descending=down))
 
     def beyond(self, value: Any, key: int, *, backwards: bool) -> Q:
         """The rows that come after (value, key) in the order, or before it."""
@@ -66,18 +65,24 @@ class Page:
 def page_of(queryset: QuerySet, order: Order, query: Mapping[str, str], size: int = PAGE_SIZE) -> Page:
     """One page, at the place that `after` or `before` in `query` names; the first page without them.
 
-    A cursor that cannot be read, or points behind the last row, leads to the first page. One query, or two then.
+    A cursor that cannot be read, belongs to another order or points behind the last row leads to the first page. One
+    query; two then.
     """
     queryset = queryset.annotate(sort_value=F(order.by), sort_id=F("pk"))
     backwards = "before" in query
     place = _read_cursor(query.get("before") or query.get("after") or "")
-    if place is None:
-        return _page(_fetch(order.applied_to(queryset, backwards=False), size), size, is_first=True)
-    ordered = order.applied_to(queryset.filter(order.beyond(*place, backwards=backwards)), backwards=backwards)
-    rows = _fetch(ordered, size)
-    if not rows:
-        return page_of(queryset, order, {}, size)
-    return _page_before(rows, size) if backwards else _page(rows, size, is_first=False)
+    rows = _rows_beyond(queryset, order, place, backwards=backwards, size=size) if place else []
+    if rows:
+        return _page_before(rows, size) if backwards else _page(rows, size, is_first=False)
+    return _page(_fetch(order.applied_to(queryset, backwards=False), size), size, is_first=True)
+
+
+def _rows_beyond(queryset: QuerySet, order: Order, place: tuple[Any, int], *, backwards: bool, size: int) -> list[Any]:
+    try:
+        beyond = queryset.filter(order.beyond(*place, backwards=backwards))
+    except (ValueError, TypeError, ValidationError):  # a value of another type than the column's
+        return []
+    return _fetch(order.applied_to(beyond, backwards=backwards), size)
 
 
 def _fetch(queryset: QuerySet, size: int) -> list[Any]:

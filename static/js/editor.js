@@ -1,6 +1,7 @@
 // Turns textarea[data-editor="prompt|javascript|json"] into a CodeMirror editor. The textarea stays in the form and
 // always holds the text, so that everything else (drafts, htmx, submitting) needs no word of the editor.
 //   data-paths-url    JSON list of {path, preview} that really exist in the chosen case; "{" opens them in a prompt
+//   data-paths-from   instead of the address, the selector of an element that holds this list now
 //   data-error-line   line (from 1) to mark at the start; later marks come with [data-error-for="<id>"][data-line]
 //   button[data-fix-for="<id>"][data-fix-from][data-fix-to] puts the right word in place of the wrong one
 const source = document.querySelector("script[data-codemirror]");
@@ -12,7 +13,8 @@ const load = () => (library ??= Promise.all([import(source.dataset.codemirror), 
 const pathLists = new Map();
 
 function pathsOf(textarea) {
-  const url = textarea.dataset.pathsUrl;
+  const { pathsUrl: url, pathsFrom: place } = textarea.dataset;
+  if (place) return Promise.resolve(JSON.parse(document.querySelector(place)?.textContent || "[]"));
   if (!url) return Promise.resolve([]);
   if (!pathLists.has(url)) {
     const answer = fetch(url, { headers: { Accept: "application/json" } });

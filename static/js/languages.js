@@ -12,7 +12,7 @@ const prompt = {
         return comment ? "comment" : "bracket";
       }
       if (state.within === "{#") return stream.next() && "comment";
-      if (stream.eatSpace()) return null;
+      if (stream.eatSpace()) return "variableName";
       if (stream.match(/^(?:"[^"]*"|'[^']*')/)) return "string";
       if (stream.match(/^\|\s*\w+/)) return "keyword";
       if (stream.match(/^(?:if|else|elif|endif|for|endfor|in|not|and|or|set|is)\b/)) return "keyword";

@@ -80,7 +80,7 @@ def score(evaluation: Any) -> SafeString:
     `evaluation` has state, score (a share in [0, 1]), passed (None where no threshold is set) and why.
     """
     if evaluation is None:
-        return format_html('<span class="muted">–<span class="vh">not evaluated</span></span>')
+        return SafeString('<span class="muted">–<span class="vh">not evaluated</span></span>')
     if marks.state_name(evaluation.state) != "scored":
         return state_badge(evaluation.state, evaluation.why)
     low = evaluation.passed is False
