@@ -1,0 +1,69 @@
+"""A sample as people paste it: JSON with the names that prompts and heuristics use."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from evaluators.core import ROOTS, Sample
+from evaluators.paths import nearest
+
+MOST_CHARACTERS = 1_000_000
+
+
+class NotASample(ValueError):
+    """The text is no sample; the message says why, `line` (from 1) says where when that is known."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def read_sample(text: str, pasted_outputs: str = "") -> Sample:
+    """The sample in a JSON object with some of inputs, expectedOutputs, outputs, steps and metadata.
+
+    Pasted outputs take the place of the object's own: a JSON object as it stands, any other text as {"value": text}.
+    Raises NotASample.
+    """
+    parts = _read_object(text)
+    for name in parts:
+        if name not in ROOTS:
+            raise NotASample(f"“{name}” is no part of a sample. {_nearest(name)}")
+    if pasted_outputs.strip():
+        parts["outputs"] = _read_outputs(pasted_outputs)
+    return Sample(
+        inputs=parts.get("inputs"),
+        expected_outputs=parts.get("expectedOutputs"),
+        outputs=parts.get("outputs"),
+        steps=parts.get("steps"),
+        metadata=parts.get("metadata"),
+    )
+
+
+def _read_object(text: str) -> dict[str, Any]:
+    if not text.strip():
+        raise NotASample('Choose a case, or paste a sample such as {"inputs": {…}, "outputs": {…}}.')
+    if len(text) > MOST_CHARACTERS:
+        raise NotASample(f"A sample may have {MOST_CHARACTERS:,} characters; this one has {len(text):,}.")
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotASample(f"Line {error.lineno}, column {error.colno}: {error.msg}.", error.lineno) from None
+    except RecursionError:
+        raise NotASample("The JSON is nested too deeply.") from None
+    if not isinstance(found, dict):
+        raise NotASample('A sample is a JSON object such as {"inputs": {…}, "outputs": {…}}.')
+    return found
+
+
+def _read_outputs(text: str) -> Any:
+    try:
+        found = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return {"value": text}
+    return found if isinstance(found, dict) else {"value": text}
+
+
+def _nearest(name: str) -> str:
+    near = nearest(name, ROOTS)
+    return f"Did you mean “{near}”?" if near else f"The parts are {', '.join(ROOTS)}."
