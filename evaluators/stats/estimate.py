@@ -1,0 +1,146 @@
+"""The mean of some scores with its 95 % interval, or the sentence that says why there is none.
+
+Scores lie in [0, 1] and come in clusters: the answers to one case are not independent of one another, so the case is
+the unit that counts. Everything is worked out from a few sums, which a database can form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+CONFIDENCE = 0.95
+Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure in [0, 1] as pages and API show it. `refused` is a sentence, and then there is no value or no interval.
+
+    `n` scored rows in `clusters` cases of `asked` rows; `coverage` is the scored share.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    asked: int
+    method: str
+    refused: str | None = None
+
+    @property
+    def coverage(self) -> float:
+        return self.n / self.asked if self.asked else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The sums over clusters c with n_c scores that sum to s_c from which an estimate follows."""
+
+    n: int = 0  # Σ n_c
+    clusters: int = 0
+    total: float = 0.0  # Σ s_c
+    squares: float = 0.0  # Σ s_c²
+    products: float = 0.0  # Σ n_c s_c
+    sizes: float = 0.0  # Σ n_c²
+    least: float = 0.0
+    most: float = 0.0
+    is_binary: bool = False  # every score is 0 or 1
+
+    @classmethod
+    def of(cls, scores: Iterable[tuple[Hashable, float]]) -> Moments:
+        """From (cluster, score) pairs."""
+        by_cluster: dict[Hashable, list[float]] = {}
+        for cluster, score in scores:
+            by_cluster.setdefault(cluster, []).append(score)
+        sums = [(len(values), math.fsum(values)) for values in by_cluster.values()]
+        every = [value for values in by_cluster.values() for value in values]
+        return cls(
+            n=len(every),
+            clusters=len(sums),
+            total=math.fsum(s for _, s in sums),
+            squares=math.fsum(s * s for _, s in sums),
+            products=math.fsum(n * s for n, s in sums),
+            sizes=float(sum(n * n for n, _ in sums)),
+            least=min(every, default=0.0),
+            most=max(every, default=0.0),
+            is_binary=bool(every) and all(value in (0.0, 1.0) for value in every),
+        )
+
+
+def estimate(moments: Moments, asked: int) -> Estimate:
+    """The mean with its interval, by the first method whose assumptions hold."""
+    if moments.n == 0:
+        return _refused(None, moments, asked, "Nothing is scored yet.")
+    mean = moments.total / moments.n
+    if moments.clusters < 2:
+        return _refused(mean, moments, asked, "One case alone says nothing about how far the figure could be off.")
+    if moments.is_binary and moments.clusters == moments.n:
+        low, high = wilson(moments.total, moments.n)
+        return _estimate(mean, low, high, moments, asked, "Wilson score interval")
+    if moments.most - moments.least < 1e-12:
+        low, high = _all_equal(mean, moments.clusters)
+        return _estimate(mean, low, high, moments, asked, "all scores equal: bound on the share that may differ")
+    half = student_t(moments.clusters - 1) * _standard_error(mean, moments)
+    low, high = max(0.0, mean - half), min(1.0, mean + half)
+    return _estimate(mean, low, high, moments, asked, "t interval over cases, cluster-robust")
+
+
+def wilson(successes: float, n: int) -> tuple[float, float]:
+    """The score interval of a share (Wilson 1927)."""
+    share, z2 = successes / n, Z * Z
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _standard_error(mean: float, moments: Moments) -> float:
+    """The sandwich estimate (Liang and Zeger 1986): the squared residual sum of each cluster, times G / (G − 1)."""
+    residuals = moments.squares - 2 * mean * moments.products + mean * mean * moments.sizes
+    correction = moments.clusters / (moments.clusters - 1)
+    return math.sqrt(max(0.0, residuals) * correction) / moments.n
+
+
+def _all_equal(value: float, clusters: int) -> tuple[float, float]:
+    """Scores that never differ still leave room: with 95 % confidence at most 1 − 0.05^(1/G) of cases do.
+
+    That is the upper Clopper–Pearson bound for no event in G cases; those that differ may lie at either end.
+    """
+    may_differ = 1 - (1 - CONFIDENCE) ** (1 / clusters)
+    return value * (1 - may_differ), value + (1 - value) * may_differ
+
+
+def student_t(freedom: int) -> float:
+    """The two-sided 95 % quantile of Student's t, by Hill's expansion (1970, algorithm 396); exact for 1 and 2."""
+    tail = 1 - CONFIDENCE
+    if freedom == 1:
+        return 1 / math.tan(tail * math.pi / 2)
+    if freedom == 2:
+        return math.sqrt(2 / (tail * (2 - tail)) - 2)
+    a = 1 / (freedom - 0.5)
+    b = 48 / (a * a)
+    c = ((20700 * a / b - 98) * a - 16) * a + 96.36
+    d = ((94.5 / (b + c) - 3) / b + 1) * math.sqrt(a * math.pi / 2) * freedom
+    y = (d * tail) ** (2 / freedom)
+    if y > 0.05 + a:
+        x = -Z
+        y = x * x
+        c += 0.3 * (freedom - 4.5) * (x + 0.6) if freedom < 5 else 0
+        c += (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b
+        y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x
+        y = math.expm1(a * y * y)
+    else:
+        inner = ((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3
+        y = ((1 / inner + 0.5 / (freedom + 4)) * y - 1) * (freedom + 1) / (freedom + 2) + 1 / y
+    return math.sqrt(freedom * y)
+
+
+def _estimate(value: float, low: float, high: float, moments: Moments, asked: int, method: str) -> Estimate:
+    return Estimate(value, low, high, moments.n, moments.clusters, asked, method)
+
+
+def _refused(value: float | None, moments: Moments, asked: int, sentence: str) -> Estimate:
+    return Estimate(value, None, None, moments.n, moments.clusters, asked, "none", sentence)

@@ -1,0 +1,133 @@
+"""What a run says as a whole: its figure with interval, and the count of every state.
+
+A summary is stored with the revision of the run that it was made from and holds as long as that revision does; every
+change of a row raises the revision, so no hook anywhere has to remember to throw it away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db.models import Count, F, Max, Min, Q, Sum
+
+from evaluators.core import Status
+from evaluators.stats.estimate import Estimate, Moments, estimate
+from experiments.models import Evaluation, Output, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """`counts` has every state by name; `below` are the rows on the bad side of the threshold."""
+
+    estimate: Estimate
+    counts: dict[str, int]
+    below: int
+    mean_cost_usd: float | None
+    mean_latency_ms: float | None
+
+    @property
+    def asked(self) -> int:
+        return sum(self.counts.values())
+
+    @classmethod
+    def stored(cls, kept: dict[str, Any]) -> Summary:
+        return cls(**{**kept, "estimate": Estimate(**kept["estimate"])})
+
+
+def summaries(runs: list[Run]) -> dict[int, Summary]:
+    """The summary of each run: as stored where it still holds, else worked out now. At most three queries."""
+    known = {run.pk: Summary.stored(run.summary) for run in runs if _holds(run)}
+    return known | _work_out([run for run in runs if run.pk not in known])
+
+
+def refresh(run: Run) -> Summary:
+    """Work the summary out and store it, unless a row has changed meanwhile."""
+    run.refresh_from_db(fields=["revision"])
+    summary = _work_out([run])[run.pk]
+    Run.objects.filter(pk=run.pk, revision=run.revision).update(summary=asdict(summary), summary_revision=run.revision)
+    return summary
+
+
+def _holds(run: Run) -> bool:
+    return run.summary is not None and run.summary_revision == run.revision
+
+
+def _work_out(runs: list[Run]) -> dict[int, Summary]:
+    if not runs:
+        return {}
+    by_run: dict[int, dict[int, dict[str, Any]]] = {run.pk: {} for run in runs}
+    for row in _sums(runs):
+        by_run[row["run"]][row["state"]] = row
+    clustered = _clustered(runs)
+    return {pk: _summary(rows, clustered.get(pk)) for pk, rows in by_run.items()}
+
+
+def _sums(runs: list[Run]) -> Any:
+    return (
+        Evaluation.objects.filter(run__in=runs)
+        .order_by()
+        .values("run", "state")
+        .annotate(
+            n=Count("pk"),
+            total=Sum("score"),
+            squares=Sum(F("score") * F("score")),
+            least=Min("score"),
+            most=Max("score"),
+            binary=Count("pk", filter=Q(score=0) | Q(score=1)),
+            below=Count("pk", filter=Q(passed=False)),
+            cost=Sum("cost_usd"),
+            priced=Count("cost_usd"),
+            latency=Sum("latency_ms"),
+            timed=Count("latency_ms"),
+        )
+    )
+
+
+def _clustered(runs: list[Run]) -> dict[int, Moments]:
+    """Moments by case, for the runs in which a case has several rows; the others need no second query."""
+    several = set(
+        Output.objects.filter(experiment__runs__in=runs, attempt__gt=0)
+        .values_list("experiment__runs", flat=True)
+        .distinct()
+    )
+    if not several:
+        return {}
+    found: dict[int, list[tuple[Any, float]]] = {pk: [] for pk in several}
+    scored = Evaluation.objects.filter(run__in=several, state=Status.SCORED)
+    for run, case, score in scored.values_list("run", "output__case", "score"):
+        found[run].append((case, score))
+    return {pk: Moments.of(pairs) for pk, pairs in found.items() if pk in {run.pk for run in runs}}
+
+
+def _summary(rows: dict[int, dict[str, Any]], clustered: Moments | None) -> Summary:
+    counts = {status.name.lower(): rows.get(status, {}).get("n", 0) for status in Status}
+    return Summary(
+        estimate(clustered or _moments(rows.get(Status.SCORED)), sum(counts.values())),
+        counts,
+        sum(row["below"] for row in rows.values()),
+        _mean(rows, "cost", "priced"),
+        _mean(rows, "latency", "timed"),
+    )
+
+
+def _moments(scored: dict[str, Any] | None) -> Moments:
+    """Every row is a cluster of its own, so sums over rows are sums over clusters."""
+    if scored is None:
+        return Moments()
+    return Moments(
+        n=scored["n"],
+        clusters=scored["n"],
+        total=scored["total"],
+        squares=scored["squares"],
+        products=scored["total"],
+        sizes=scored["n"],
+        least=scored["least"],
+        most=scored["most"],
+        is_binary=scored["binary"] == scored["n"],
+    )
+
+
+def _mean(rows: dict[int, dict[str, Any]], total: str, count: str) -> float | None:
+    n = sum(row[count] for row in rows.values())
+    return sum(row[total] or 0.0 for row in rows.values()) / n if n else None
