@@ -1,4 +1,4 @@
-"""The words every evaluator speaks: what it sees (Sample), what it says (Score), what it needs (Needs). No Django here."""
+"""The words every evaluator speaks: what it sees (Sample), says (Score) and needs (Needs). No Django here."""
 
 from __future__ import annotations
 
@@ -112,9 +112,14 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with one field of a configuration; `line` counts from 1, `suggestion` is the nearest right word."""
+    """What is wrong with one field of a configuration.
+
+    `line` counts from 1. `suggestion` is the nearest right word, to be put in the place of `found`, the word as typed.
+    A field of a repeated row carries the row's index, from 0: "option_percentage.2".
+    """
 
     field: str
     message: str
     line: int | None = None
     suggestion: str | None = None
+    found: str | None = None
