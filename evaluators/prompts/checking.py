@@ -1,0 +1,134 @@
+"""What a prompt may not say, as errors with the line and the nearest right word."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from jinja2 import meta, nodes
+from jinja2.sandbox import SandboxedEnvironment
+
+from evaluators.core import ROOTS, FieldError
+from evaluators.paths import SPAN, nearest
+from evaluators.prompts.language import FILTERS, LOOP_ATTRIBUTES, METHODS, TESTS
+from evaluators.prompts.marking import SINGLE_NAMES
+
+NAMES: Final = (*ROOTS, SPAN)
+COMPARISON = "comparison"
+
+# fmt: off
+_ALLOWED: Final = (
+    nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign, nodes.Name, nodes.Const,
+    nodes.Tuple, nodes.List, nodes.Dict, nodes.Pair, nodes.Keyword, nodes.CondExpr, nodes.Filter, nodes.Test,
+    nodes.Call, nodes.Getitem, nodes.Getattr, nodes.Slice, nodes.Concat, nodes.Compare, nodes.Operand, nodes.BinExpr,
+    nodes.UnaryExpr,
+)
+# fmt: on
+_TAGS: Final = {
+    nodes.AssignBlock: "a set block",
+    nodes.Block: "block",
+    nodes.CallBlock: "call",
+    nodes.Extends: "extends",
+    nodes.FilterBlock: "a filter block",
+    nodes.FromImport: "import",
+    nodes.Import: "import",
+    nodes.Include: "include",
+    nodes.Macro: "macro",
+    nodes.NSRef: "namespace",
+    nodes.ScopedEvalContextModifier: "autoescape",
+    nodes.With: "with",
+}
+
+
+def check(tree: nodes.Template, field: str, language: SandboxedEnvironment) -> list[FieldError]:
+    """What is wrong with the parsed prompt, by line; empty when it may be used."""
+    set_names = {target.name for assign in tree.find_all(nodes.Assign) for target in _targets(assign.target)}
+    errors = [error for node in _all(tree) for error in _check_node(node, field, set_names)]
+    if not errors:
+        errors = _check_names(tree, field, language)
+    return sorted(errors, key=lambda error: error.line or 0)
+
+
+def _all(node: nodes.Node) -> Iterator[nodes.Node]:
+    yield node
+    for child in node.iter_child_nodes():
+        yield from _all(child)
+
+
+def _targets(target: nodes.Node) -> Iterator[nodes.Name]:
+    if isinstance(target, nodes.Name):
+        yield target
+    yield from target.find_all(nodes.Name)
+
+
+def _check_node(node: nodes.Node, field: str, set_names: set[str]) -> Iterator[FieldError]:
+    match node:
+        case nodes.Filter() if node.name not in FILTERS:
+            yield _unlisted(node, field, f"There is no filter “{node.name}”.", node.name, FILTERS)
+        case nodes.Test() if node.name not in TESTS:
+            yield _unlisted(node, field, f"There is no test “{node.name}”.", node.name, TESTS)
+        case nodes.Getattr(node=nodes.Name(name="loop")) if node.attr not in LOOP_ATTRIBUTES:
+            yield _unlisted(node, field, f"A loop has no “{node.attr}”.", node.attr, LOOP_ATTRIBUTES)
+        case nodes.Call():
+            yield from _check_call(node, field)
+        case nodes.For() if node.recursive:
+            yield FieldError(field, "A loop in a prompt cannot be recursive.", node.lineno)
+        case nodes.Name() if node.ctx == "store" and node.name in NAMES:
+            message = f"“{node.name}” is a part of the case; give this variable another name."
+            yield FieldError(field, message, node.lineno, None, node.name)
+        case nodes.List() | nodes.Tuple() | nodes.Dict():
+            yield from _check_literal(node, field, set_names)
+        case _ if not isinstance(node, _ALLOWED):
+            tag = _TAGS.get(type(node), type(node).__name__.lower())
+            yield FieldError(field, f"A prompt cannot use {tag}; use if, for, set and filters.", node.lineno)
+
+
+def _unlisted(node: nodes.Node, field: str, message: str, name: str, listed: Collection[str]) -> FieldError:
+    return FieldError(field, message, node.lineno, nearest(name, sorted(listed)), name)
+
+
+def _check_literal(node: nodes.Node, field: str, set_names: set[str]) -> Iterator[FieldError]:
+    """Lists of lists of lists that were set before would double in size with every line."""
+    if getattr(node, "ctx", "load") == "load" and any(name.name in set_names for name in node.find_all(nodes.Name)):
+        message = "A list in a prompt cannot hold a variable that was set; join texts with ~."
+        yield FieldError(field, message, node.lineno)
+
+
+def _check_call(node: nodes.Call, field: str) -> Iterator[FieldError]:
+    match node.node:
+        case nodes.Name(name="range"):
+            return
+        case nodes.Getattr(attr=name) if name in METHODS:
+            return
+        case nodes.Getattr(attr=name) | nodes.Name(name=name):
+            listed = METHODS if isinstance(node.node, nodes.Getattr) else ("range",)
+            yield _unlisted(node, field, f"“{name}” cannot be called in a prompt.", name, listed)
+        case _:
+            message = "Only methods of texts, lists and objects can be called in a prompt."
+            yield FieldError(field, message, node.lineno)
+
+
+def _check_names(tree: nodes.Template, field: str, language: SandboxedEnvironment) -> list[FieldError]:
+    tree.set_environment(language)
+    unknown = meta.find_undeclared_variables(tree) - {*NAMES, "range"}
+    lines: dict[str, int] = {}
+    for name in tree.find_all(nodes.Name):
+        if name.name in unknown:
+            lines[name.name] = min(lines.get(name.name, name.lineno), name.lineno)
+    return [_unknown(name, field, line) for name, line in lines.items()]
+
+
+def _unknown(name: str, field: str, line: int) -> FieldError:
+    if name == COMPARISON:
+        return FieldError(
+            field,
+            "“comparison” is there only where two results are compared; this evaluator sees one.",
+            line,
+            None,
+            name,
+        )
+    if name in SINGLE_NAMES and f"{name}s" not in ROOTS:
+        message = f"“{name}” stands in single braces, {{{name}}}; in double braces write its path."
+        return FieldError(field, message, line, SINGLE_NAMES[name].path, name)
+    message = f"“{name}” is not a name of a case. The names are {', '.join(ROOTS[:-1])} and {ROOTS[-1]}."
+    return FieldError(field, message, line, nearest(name, ROOTS), name)

@@ -1,0 +1,140 @@
+"""From the text of a prompt to a template: what it may say is checked, and every place of a value is marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Final
+
+from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes
+
+from evaluators.core import FieldError, Sample
+from evaluators.paths import SPAN, MissingPath, Path, resolve
+from evaluators.prompts.checking import check
+from evaluators.prompts.language import Budget, Missing, Sandbox, range_
+from evaluators.prompts.marking import Marker
+from evaluators.prompts.rendering import Rendered, RenderError, collected
+
+MOST_CHARACTERS = 100_000
+FIELD: Final = "prompt"
+SANDBOX: Final = Sandbox()
+
+# Attributes of spans have dots in their names; these first words tell them from a mistyped part of the case.
+# fmt: off
+SPAN_WORDS = frozenset((
+    "agent", "ai", "db", "document", "embedding", "exception", "fi", "gen_ai", "http", "llm", "openinference",
+    "reranker", "retrieval", "session", "tool", "tool_call", "traceloop", "user",
+))
+# fmt: on
+SPAN_NAMES = frozenset(("input.value", "input.mime_type", "output.value", "output.mime_type"))
+_SPAN_ATTRIBUTE = re.compile(r"(?<=\{\{)(?P<before>-?\s*)(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)+)(?=\s*(?:\||-?\}\}))")
+
+
+class PromptError(ValueError):
+    """The text is no prompt; `errors` says what is wrong and where."""
+
+    def __init__(self, errors: tuple[FieldError, ...]) -> None:
+        super().__init__(errors[0].message)
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt that is ready to be rendered. `literal` is its own text, without anything that a case puts in."""
+
+    source: str
+    literal: str
+    reads: tuple[Path, ...]
+    _template: Template
+    _names: Mapping[str, Path]
+    _budget: str
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The places of a case that it reads."""
+        return tuple(path.text for path in self.reads)
+
+    def render(self, sample: Sample) -> Rendered:
+        """The message for this sample. Raises MissingPath (the case lacks a path that is read) and RenderError."""
+        roots = sample.roots()
+        values: dict[str, Any] = {name: _value(roots, path) for name, path in self._names.items()}
+        values["range"] = range_
+        values[self._budget] = Budget()
+        template = self._template
+        try:
+            return collected(template.root_render_func(template.new_context(values, shared=True)))
+        except (MissingPath, RenderError) as error:
+            if isinstance(error, RenderError) and error.line is None:
+                error.line = _line(template, error.__traceback__)
+            raise
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            raise RenderError(_sentence(error), _line(template, error.__traceback__)) from error
+        except (RecursionError, MemoryError) as error:
+            raise RenderError("The values are nested too deeply, or too large, for this prompt.") from error
+
+
+def _value(roots: Mapping[str, Any], path: Path) -> Any:
+    try:
+        return resolve(roots, path)
+    except MissingPath as missing:
+        return Missing(missing.path)
+
+
+def _sentence(error: Exception) -> str:
+    words = str(error).strip() or type(error).__name__
+    return f"The prompt broke over this case: {words.rstrip('.')}."
+
+
+def _line(template: Template, trace: TracebackType | None) -> int | None:
+    """The line of the prompt in which the error arose."""
+    line = None
+    while trace:
+        if (
+            trace.tb_frame.f_globals.get("__jinja_template__") is template
+            or "__jinja_template__" in trace.tb_frame.f_globals
+        ):
+            line = template.get_corresponding_lineno(trace.tb_lineno)
+        trace = trace.tb_next
+    return line
+
+
+@lru_cache(maxsize=256)
+def compile(source: str) -> Prompt:
+    """The prompt that the text spells. Raises PromptError with everything that is wrong."""
+    if not source.strip():
+        raise PromptError((FieldError(FIELD, "Write a prompt: what to look at, and how to judge it."),))
+    if len(source) > MOST_CHARACTERS:
+        raise PromptError((FieldError(FIELD, f"A prompt has at most {MOST_CHARACTERS:,} characters."),))
+    tree = _parsed(_with_span_attributes(source))
+    if errors := check(tree, FIELD, SANDBOX):
+        raise PromptError(tuple(errors))
+    literal = "".join(text.data for text in tree.find_all(nodes.TemplateData))
+    marker = Marker(source)
+    marker.visit(tree)
+    template = Template.from_code(SANDBOX, SANDBOX.compile(tree), {})
+    template.new_context()  # fills Jinja's own caches before threads share it
+    return Prompt(source, literal, tuple(marker.reads), template, dict(marker.names), marker.budget)
+
+
+def _parsed(source: str) -> nodes.Template:
+    try:
+        return SANDBOX.parse(source)
+    except TemplateSyntaxError as error:
+        message = (error.message or "This is no Jinja template").rstrip(".")
+        raise PromptError((FieldError(FIELD, f"{message[0].upper()}{message[1:]}.", line=error.lineno),)) from None
+    except RecursionError:
+        raise PromptError((FieldError(FIELD, "The prompt is nested too deeply."),)) from None
+
+
+def _with_span_attributes(source: str) -> str:
+    """Bare names of span attributes become lookups by their whole name, before Jinja takes them apart at the dots."""
+
+    def lookup(found: re.Match[str]) -> str:
+        name = found["name"]
+        known = name.split(".")[0] in SPAN_WORDS or name in SPAN_NAMES
+        return f'{found["before"]}{SPAN}["{name}"]' if known else found[0]
+
+    return _SPAN_ATTRIBUTE.sub(lookup, source)

@@ -1,0 +1,118 @@
+"""What a rendered message is made of, and how a value is set into it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from jinja2 import Undefined
+
+from evaluators.paths import SPAN, MissingPath
+
+Origin = Literal["prompt", "case", "output", "guide", "scale", "rules"]
+
+MOST_RENDERED = 1_000_000  # characters of a whole message, and of any text made on the way
+OUTPUT_ROOTS = ("outputs", "steps", SPAN)
+_CLOSING = re.compile(r"<(\s*)/(\s*data)", re.IGNORECASE)
+_ROOT = re.compile(r"\w+")
+
+
+class RenderError(Exception):
+    """The prompt broke over this sample, or passed a limit; the message is a sentence, `line` counts from 1."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Part(NamedTuple):
+    """A piece of the message and where it comes from. Values of the case have a path; `text` is the value itself."""
+
+    text: str
+    origin: Origin
+    path: str = ""
+
+    @property
+    def sent(self) -> str:
+        """The piece as the model reads it: a value stands between delimiters that it cannot close itself."""
+        if not self.path:
+            return self.text
+        value = _CLOSING.sub(r"<\1\\/\2", self.text) if "<" in self.text else self.text
+        return f'<data path="{self.path}">\n{value}\n</data>'
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A message in parts, and as the text that is sent."""
+
+    parts: tuple[Part, ...]
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", "".join([part.sent for part in self.parts]))
+
+
+class Datum(str):
+    """The text of a value from the sample; it stays one when Jinja turns it into a string."""
+
+    __slots__ = ("path",)
+    path: str
+
+    def __str__(self) -> str:
+        return self
+
+
+def datum(value: Any, path: str) -> Datum:
+    """A value as the text that stands for it: strings verbatim, everything else as JSON. Null is missing."""
+    text = Datum(value if isinstance(value, str) else _as_json(value, path))
+    text.path = path
+    return text
+
+
+def _as_json(value: Any, path: str) -> str:
+    if value is None:
+        raise MissingPath(path)
+    if isinstance(value, Undefined):
+        return str(value)  # raises: it names what is missing
+    if isinstance(value, Iterable) and not isinstance(value, dict | list):
+        value = list(value)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        raise RenderError(f"The value of {path} cannot be written as text.") from None
+
+
+def unwrapped(value: Any) -> Any:
+    """An object with one field as that field, anything else as it is."""
+    return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
+
+
+def collected(pieces: Iterator[str]) -> Rendered:
+    """The pieces that a template yields, as parts. Raises RenderError once they pass MOST_RENDERED."""
+    parts: list[Part] = []
+    literal = ""
+    length = 0
+    for piece in pieces:
+        length += len(piece)
+        if length > MOST_RENDERED:
+            raise RenderError(f"The rendered prompt is longer than {MOST_RENDERED:,} characters.")
+        if type(piece) is not Datum:
+            literal += piece
+            continue
+        if literal:
+            parts.append(Part(literal, "prompt"))
+            literal = ""
+        parts.append(Part("".join(piece), _origin(piece.path), piece.path))
+    if literal:
+        parts.append(Part(literal, "prompt"))
+    return Rendered(tuple(parts))
+
+
+@lru_cache(maxsize=4096)
+def _origin(path: str) -> Origin:
+    root = _ROOT.match(path)
+    return "output" if root and root.group() in OUTPUT_ROOTS else "case"
