@@ -1,0 +1,19 @@
+"""What evaluators may use besides the sample: a chat model and the JavaScript sandbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalstudio.calls.replies import Chat
+
+if TYPE_CHECKING:
+    from evalstudio.calls.javascript import Sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """None stands for what is not at hand in this lane."""
+
+    chat: Chat | None = None
+    javascript: Sandbox | None = None

@@ -1,0 +1,197 @@
+"""Reading a judge's reply: a JSON object, or a reason with the verdict alone on the last line. Nothing is guessed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from evaluators.core import Why
+from evaluators.scoring import EnumScoring, OffScale, Option, PercentageScoring, Scoring
+
+REASON_KEYS = ("reason", "justification", "explanation", "reasoning")
+VERDICT_KEYS = ("label", "score")
+MOST_REASON = 20_000
+
+_THINKING = re.compile(r"^\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_UNOPENED_THINKING = re.compile(r"^[^{]*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_LEAD_IN = re.compile(r"^(?:final answer|answer|choice)\s*[:-]\s*", re.IGNORECASE)
+_AROUND = " \t\r()[]{}<>.*_\"'`“”‘’«»"
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)")
+_REFUSAL = re.compile(
+    r"^\W*(?:(?:i['’]m|i am) (?:very |really )?(?:sorry|unable|not able|not comfortable)|sorry\b|as an ai\b"
+    r"|i can(?:not|['’]?t)\b|i (?:will not|won['’]t|must decline|have to decline))",
+    re.IGNORECASE,
+)
+
+
+class ReplyForm(StrEnum):
+    """How a judge is asked to reply."""
+
+    JSON = "json"  # {"reason": …, "label": …} or {"reason": …, "score": …}
+    LAST_LINE = "last line"  # the reason, then the verdict alone on the last line
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reply says: a score in [0, 1], the option's label where there are options, and the reason."""
+
+    value: float
+    label: str | None
+    reason: str
+
+
+class Unreadable(Exception):
+    """The reply holds no verdict, or none that was offered; the message is a sentence that says what was found."""
+
+    def __init__(self, why: Why, message: str) -> None:
+        super().__init__(message)
+        self.why = why
+
+
+def read(
+    text: str,
+    scoring: Scoring,
+    form: ReplyForm,
+    letters: Mapping[str, Option] | None = None,
+    finish_reason: str = "",
+) -> Verdict:
+    """The verdict in the text of a reply. `letters` are the options by the letters they were offered under.
+
+    Raises Unreadable. A reply in the other form is read too where nothing in it could be mistaken.
+    """
+    said = _without_thinking(text)
+    try:
+        if form is ReplyForm.JSON:
+            return (
+                _read_json(said, scoring, letters or {})
+                if "{" in said
+                else _read_last_line(said, scoring, letters or {})
+            )
+        return _read_object_at_end(said, scoring, letters or {}) or _read_last_line(said, scoring, letters or {})
+    except OffScale as error:
+        raise Unreadable(Why.OFF_SCALE, str(error)) from None
+    except Unreadable as error:
+        raise _explained(error, said, finish_reason) from None
+
+
+def _explained(error: Unreadable, said: str, finish_reason: str) -> Unreadable:
+    """The same, or what lies behind it: a reply that was cut off, or a model that declines."""
+    if finish_reason == "length":
+        return Unreadable(Why.UNPARSED, "The reply was cut off before the verdict; allow it more tokens.")
+    if finish_reason == "content_filter" or _REFUSAL.search(said):
+        return Unreadable(Why.REFUSED, "The model declined to judge.")
+    return error
+
+
+def _without_thinking(text: str) -> str:
+    """The reply without the thinking that some models put before it."""
+    text = _THINKING.sub("", text, count=1)
+    return _UNOPENED_THINKING.sub("", text, count=1).strip()
+
+
+# JSON
+
+
+def _read_json(said: str, scoring: Scoring, letters: Mapping[str, Option]) -> Verdict:
+    return _of_object(_object(said), scoring, letters)
+
+
+def _read_object_at_end(said: str, scoring: Scoring, letters: Mapping[str, Option]) -> Verdict | None:
+    """The verdict of a reply that ends in a JSON object although a last line was asked for."""
+    return _read_json(said, scoring, letters) if said.endswith(("}", "```")) and "{" in said else None
+
+
+def _object(said: str) -> dict[str, Any]:
+    """The one JSON object of the reply: the fenced block it ends with, or everything from the first { to the last }."""
+    blocks = list(_FENCED.finditer(said))
+    if len(blocks) == 1 and blocks[0].end() == len(said):
+        text = blocks[0][1]
+    else:
+        end = said.rfind("}")
+        start = said.find("{")
+        text = said[start : end + 1] if end > start else said[start:] + "}"
+    try:
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant, strict=False)
+    except (ValueError, RecursionError):
+        raise Unreadable(Why.UNPARSED, _what_is_wrong(said)) from None
+    if not isinstance(found, dict):
+        raise Unreadable(Why.UNPARSED, "The reply is no JSON object.")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs) and any([key for key, _ in pairs].count(verdict) > 1 for verdict in VERDICT_KEYS):
+        raise ValueError("several verdicts")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _what_is_wrong(said: str) -> str:
+    objects, at = 0, said.find("{")
+    decoder = json.JSONDecoder(strict=False)
+    while at >= 0 and objects < 2:
+        try:
+            _, end = decoder.raw_decode(said, at)
+        except (ValueError, RecursionError):
+            at = said.find("{", at + 1)
+        else:
+            objects += 1
+            at = said.find("{", end)
+    return "The reply holds several JSON objects." if objects > 1 else "The reply is not valid JSON."
+
+
+def _of_object(found: Mapping[str, Any], scoring: Scoring, letters: Mapping[str, Option]) -> Verdict:
+    reason = next((text for key in REASON_KEYS if isinstance(text := found.get(key), str)), "").strip()[:MOST_REASON]
+    if isinstance(scoring, PercentageScoring):
+        if "score" not in found:
+            raise Unreadable(Why.UNPARSED, "The reply has no “score”.")
+        return Verdict(scoring.value(found["score"]), None, reason)
+    label = found.get("label")
+    if not isinstance(label, str):
+        raise Unreadable(Why.UNPARSED, "The reply has no “label”, or one that is no text.")
+    option = _option(label.strip(_AROUND), scoring, letters)
+    return Verdict(option.value, option.label, reason)
+
+
+# The last line
+
+
+def _read_last_line(said: str, scoring: Scoring, letters: Mapping[str, Option]) -> Verdict:
+    before, _, last = said.rpartition("\n")
+    reason = before.strip()[:MOST_REASON]
+    line = _LEAD_IN.sub("", last.strip(_AROUND)).strip(_AROUND)
+    if isinstance(scoring, PercentageScoring):
+        return Verdict(scoring.value(_number(line)), None, reason)
+    try:
+        option = _option(line, scoring, letters)
+    except OffScale:
+        if re.fullmatch("[A-Za-z]", line):
+            raise
+        raise Unreadable(Why.UNPARSED, "The last line of the reply is none of the options.") from None
+    return Verdict(option.value, option.label, reason)
+
+
+def _number(line: str) -> float:
+    found = _NUMBER.fullmatch(line)
+    if not found:
+        raise Unreadable(Why.UNPARSED, "The last line of the reply is no number.")
+    return float(found[1]) / 100 if found[2] else float(found[1])
+
+
+def _option(said: str, scoring: EnumScoring, letters: Mapping[str, Option]) -> Option:
+    """The option of this label, or of the letter that it was offered under."""
+    try:
+        return scoring.option(said)
+    except OffScale:
+        if said.upper() in letters:
+            return letters[said.upper()]
+        raise
