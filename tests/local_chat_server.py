@@ -14,6 +14,7 @@ What is usual is set on the server; what happens once is queued with `then(...)`
     chat_server.refuses = {"temperature"}         400 naming the first of these that a request holds
     chat_server.renames = {"max_tokens": "max_completion_tokens"}
     chat_server.structured = "json_object"        best it knows: json_schema (default), json_object or text
+    chat_server.at_once = 10                      429 for whoever comes while so many are open
 
 Unless `reply` is set, a request with a JSON schema gets the smallest value that fits it and any other one gets "ok".
 What arrived is in `chat_server.received` (path, headers, body, at), `calls` counts chat requests and `max_in_flight`
@@ -160,6 +161,7 @@ class ChatServer:
         self.refuses: set[str] = set()
         self.renames: dict[str, str] = {}
         self.structured = "json_schema"
+        self.at_once: int | None = None
         self.received: list[Received] = []
         self.in_flight = 0
         self.max_in_flight = 0
@@ -235,6 +237,8 @@ class ChatServer:
         for name in sorted(self.refuses & set(body)):
             words = f"Unsupported parameter: '{name}' is not supported with this model."
             return Answer(400, problem(words, name, "unsupported_parameter"))
+        if self.at_once is not None and self.in_flight > self.at_once:
+            return Answer(429, problem("Too many at once."))
         form = (body.get("response_format") or {}).get("type", "text")
         ranks = ["text", "json_object", "json_schema"]
         if ranks.index(form) > ranks.index(self.structured):

@@ -28,7 +28,8 @@ PRIVATE = tuple(
 # Answer with the machine's own credentials; those that are link-local fall under that rule.
 METADATA = frozenset(map(ip_address, ("100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254")))
 NAT64 = ip_network("64:ff9b::/96")
-LOCAL_NAT64 = ip_network("64:ff9b:1::/48")
+GLOBAL_IPV6 = ip_network("2000::/3")  # all that has been handed out so far
+PROTOCOLS = ip_network("192.0.0.0/24")  # the machinery of the internet, some of it a cloud's metadata
 PORTS = {"http": 80, "https": 443}
 
 Address = IPv4Address | IPv6Address
@@ -54,10 +55,11 @@ def reach_of(address: Address) -> Reach:
         return Reach.NEVER
     if any(address.version == net.version and address in net for net in PRIVATE):
         return Reach.PRIVATE
-    if isinstance(address, IPv6Address) and address in LOCAL_NAT64:
-        return Reach.NEVER
-    special = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_link_local
-    return Reach.PUBLIC if address.is_global and not special else Reach.NEVER
+    if isinstance(address, IPv6Address):
+        usual = address in GLOBAL_IPV6
+    else:
+        usual = address not in PROTOCOLS and not address.is_multicast and not address.is_reserved
+    return Reach.PUBLIC if usual and address.is_global else Reach.NEVER
 
 
 def _wrapped(address: IPv6Address) -> IPv4Address | None:

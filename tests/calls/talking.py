@@ -11,7 +11,7 @@ from evalstudio.calls.guard import Guard
 from evalstudio.calls.replies import Ask, ChatError, Rejected, Reply
 
 # As the product's, with shorter waits for what takes minutes there.
-QUICK = Patience(connect_s=2, total_s=2, attempts=3, connects=2, refused_s=5)
+QUICK = Patience(connect_s=2, total_s=2, attempts=3, connects=2, first_wait_s=0.05, refused_s=5)
 
 
 @dataclass

@@ -11,6 +11,7 @@ import logging
 import time
 from concurrent.futures import Executor
 from dataclasses import replace
+from typing import Any
 
 from evalstudio.calls.chat.endpoint import Endpoint, Patience, Store
 from evalstudio.calls.chat.faults import Again, Fault
@@ -109,6 +110,13 @@ class ChatClient:
         """Per connection that was asked: what its gate saw since this was last read."""
         return {connection_id: line.gate.snapshot() for connection_id, line in self._lines.items()}
 
+    def is_sending(self, task: asyncio.Task[Any]) -> bool:
+        """Whether a question of this task is on the wire: it will be paid for, so it should be let land.
+
+        A task that waits, for a slot or before it tries again, may be cancelled at no cost.
+        """
+        return any(task in line.sending for line in self._lines.values())
+
     def stop(self) -> None:
         """Raise NotNow in every ask that waits or comes; those in flight land."""
         self._stopped = True
@@ -137,7 +145,7 @@ class ChatClient:
                 tries += 1
             if self.patience.is_over(fault, tries, now - (refused_at or now)):
                 raise _final(fault, sent)
-            await self._nap(fault.wait_s(max(tries, 1)))
+            await self._nap(fault.wait_s(max(tries, 1), self.patience.first_wait_s))
 
     async def _line(self, connection_id: int) -> Line:
         if (line := self._lines.get(connection_id)) is not None:

@@ -42,6 +42,7 @@ class Patience:
     total_s: float = 120.0  # of one attempt, from the first byte sent to the last received
     attempts: int = 6
     connects: int = 3
+    first_wait_s: float = 0.5  # at most, before the second attempt; twice as long before each further one
     refused_s: float = 180.0  # from the first 429 to giving up
 
     def is_over(self, fault: Fault, tries: int, refused_for_s: float) -> bool:

@@ -19,7 +19,6 @@ from evalstudio.calls.chat.traits import Complaint
 from evalstudio.calls.guard import AddressRefused
 from evalstudio.calls.replies import ChatError, EndpointFailing, Rejected, Unreachable, WrongKey
 
-FIRST_WAIT_S = 0.5
 LONGEST_BACKOFF_S = 20.0
 WORDS_OF_ENDPOINT = 300  # characters of its message that are passed on
 
@@ -42,13 +41,14 @@ class Fault:
     retry_after_s: float | None = None
     complaint: Complaint | None = None
 
-    def wait_s(self, tries: int) -> float:
-        """Seconds to wait after so many tries (from 1): as the endpoint asks, else longer each time and never in
-        step.
+    def wait_s(self, tries: int, first_s: float) -> float:
+        """Seconds to wait after so many tries (from 1): as the endpoint asks, else twice as long each time.
+
+        A little chance keeps those who failed together from coming back together.
         """
         if self.retry_after_s is not None:
-            return self.retry_after_s * random.uniform(1.0, 1.05)  # noqa: S311 - spreads load, guards nothing
-        longest = min(LONGEST_BACKOFF_S, FIRST_WAIT_S * 2 ** (tries - 1))
+            return self.retry_after_s * random.uniform(1.0, 1.05)  # noqa: S311
+        longest = min(LONGEST_BACKOFF_S, first_s * 2 ** (tries - 1))
         return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
@@ -71,10 +71,8 @@ def fault_of_status(status: int, headers: Mapping[str, str], payload: bytes) -> 
             EndpointFailing(f"The endpoint answered with an error ({status}){said}"), Again.BROKEN, _wait(headers)
         )
     if 300 <= status < 400:
-        to = headers.get("Location", "another address")
-        return Fault(
-            Rejected(f"The endpoint redirects to {clip(to)}. Redirects are not followed; use the final address.")
-        )
+        to = headers.get("Location", "another address")[:WORDS_OF_ENDPOINT]
+        return Fault(Rejected(f"The endpoint redirects to {to}, which is not followed. Use the final address."))
     if status == 404:
         return Fault(Rejected(f"The endpoint knows no such model or address (404){said}"), complaint=complaint)
     return Fault(Rejected(f"The endpoint refused the request ({status}){said}"), complaint=complaint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ class Line:
         self._learned = learned
         self._traits: dict[str, Traits] = dict(endpoint.traits)
         self._proven: dict[str, Traits] = dict(endpoint.traits)
+        self.sending: set[asyncio.Task[object] | None] = set()  # the tasks whose question is on the wire
 
     def traits(self, model: str) -> Traits:
         return self._traits.get(model) or Traits()
@@ -44,6 +46,8 @@ class Line:
         """Wait for a slot, ask, give the slot back."""
         await self.gate.enter(again=again)
         refused, wait_s = False, 0.0
+        task = asyncio.current_task()
+        self.sending.add(task)
         try:
             attempt = await self._exchange(ask)
             if isinstance(attempt.outcome, Fault):
@@ -51,6 +55,7 @@ class Line:
                 wait_s = attempt.outcome.retry_after_s or 0.0
             return attempt
         finally:
+            self.sending.discard(task)
             self.gate.leave(refused=refused, wait_s=wait_s)
 
     async def _exchange(self, ask: Ask) -> Attempt:

@@ -1,0 +1,145 @@
+"""An endpoint on loopback for load: replies after a fixed time, with faults that depend on the prompt alone.
+
+    python -m benchmarks.chat_endpoint --port 0 --latency-ms 200 --rate-429 0.05 --retry-after 1 --rate-cut 0.02
+
+prints its base URL. Which attempts at a prompt fail is a function of the prompt, the attempt's number and nothing else,
+so that two clients meet the same faults. `GET /stats` counts requests and the most that were open at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Endpoint:
+    latency_s: float
+    rate_429: float
+    retry_after_s: float
+    rate_cut: float
+    attempts: Counter = field(default_factory=Counter)
+    requests: int = 0
+    in_flight: int = 0
+    max_in_flight: int = 0
+
+    def fate(self, prompt: bytes) -> float:
+        """A number in [0, 1) for this attempt at this prompt."""
+        self.attempts[prompt] += 1
+        digest = hashlib.blake2b(b"%d %b" % (self.attempts[prompt], prompt), digest_size=8).digest()
+        return int.from_bytes(digest, "big") / 2**64
+
+    def stats(self) -> bytes:
+        return json.dumps({"requests": self.requests, "max_in_flight": self.max_in_flight}).encode()
+
+
+class Wire(asyncio.Protocol):
+    """Just enough HTTP/1.1 for one client that keeps its connections."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, end, rest = self.buffer.partition(b"\r\n\r\n")
+        if not end:
+            return
+        length = next(
+            (int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0
+        )
+        if len(rest) >= length:
+            self.buffer = rest[length:]
+            self.handle(head.startswith(b"GET"), rest[:length])
+
+    def handle(self, is_stats: bool, body: bytes) -> None:
+        endpoint = self.endpoint
+        if is_stats:
+            self.send(b"200 OK", endpoint.stats())
+            return
+        endpoint.requests += 1
+        prompt = json.loads(body)["messages"][-1]["content"].encode()
+        fate = endpoint.fate(prompt)
+        if fate < endpoint.rate_429:
+            wait = b"Retry-After: %g\r\n" % endpoint.retry_after_s
+            self.send(b"429 Too Many Requests", b'{"error": {"message": "Slow down"}}', wait)
+            return
+        endpoint.in_flight += 1
+        endpoint.max_in_flight = max(endpoint.max_in_flight, endpoint.in_flight)
+        is_cut = fate < endpoint.rate_429 + endpoint.rate_cut
+        asyncio.get_running_loop().call_later(endpoint.latency_s, self.reply, prompt, is_cut)
+
+    def reply(self, prompt: bytes, is_cut: bool) -> None:
+        self.endpoint.in_flight -= 1
+        message = {"role": "assistant", "content": '{"reason": "It says so.", "label": "good"}'}
+        payload = json.dumps(
+            {
+                "id": "chatcmpl-bench",
+                "object": "chat.completion",
+                "created": 1_700_000_000,
+                "model": "bench",
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {
+                    "prompt_tokens": len(prompt) // 4,
+                    "completion_tokens": 12,
+                    "total_tokens": len(prompt) // 4 + 12,
+                },
+            }
+        ).encode()
+        self.send(b"200 OK", payload, cut=is_cut)
+
+    def send(self, status: bytes, payload: bytes, headers: bytes = b"", cut: bool = False) -> None:
+        head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%b\r\n" % (
+            status,
+            len(payload),
+            headers,
+        )
+        self.transport.write(head + (payload[: len(payload) // 2] if cut else payload))
+        if cut:
+            self.transport.close()
+
+
+@contextmanager
+def running(**options: float) -> Iterator[str]:
+    """The base URL of an endpoint in a process of its own."""
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    command = [sys.executable, "-m", "benchmarks.chat_endpoint", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+async def serve(endpoint: Endpoint, port: int) -> None:
+    server = await asyncio.get_running_loop().create_server(lambda: Wire(endpoint), "127.0.0.1", port, backlog=1024)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+    await server.serve_forever()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--latency-ms", type=float, default=200)
+    parser.add_argument("--rate-429", type=float, default=0)
+    parser.add_argument("--retry-after", type=float, default=1)
+    parser.add_argument("--rate-cut", type=float, default=0)
+    asked = parser.parse_args()
+    endpoint = Endpoint(asked.latency_ms / 1000, asked.rate_429, asked.retry_after, asked.rate_cut)
+    asyncio.run(serve(endpoint, asked.port))
+
+
+if __name__ == "__main__":
+    main()
