@@ -3,6 +3,12 @@
 import pytest
 
 from evalstudio.projects.models import Membership, Project, Role, User
+from tests.browser_fixtures import (  # noqa: F401
+    browser_type_launch_args,
+    page,
+    pytest_terminal_summary,
+    troubles,
+)
 from tests.local_chat_server import chat_server  # noqa: F401
 
 
