@@ -23,7 +23,7 @@ TRIES = 4
 
 def main() -> int:
     wanted = ROOT / (sys.argv[1] if len(sys.argv) > 1 else "requirements.txt")
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  an older Python gets as far as here
         return _give_up(f"EvalStudio needs Python 3.11 or later; this is {sys.version.split()[0]}.")
     stamp = VENV / f"installed-{_digest(wanted)}"
     if stamp.exists() and PYTHON.exists():

@@ -80,10 +80,11 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # --- Database ---------------------------------------------------------------------------------------------------------
-DATABASES = {"default": dj_database_url.parse(read_text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'evalstudio.sqlite3'}")}
+DATABASE_URL = read_text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'evalstudio.sqlite3'}")
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL)}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATA_DIR.mkdir(parents=True, exist_ok=True)
-    # IMMEDIATE: a transaction that will write takes its lock at the start and waits its turn, instead of failing halfway.
+    # IMMEDIATE: a transaction that will write takes its lock first and waits its turn, instead of failing halfway.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -141,7 +142,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": DATA_DIR / "files"}},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]  # never a whole upload in memory
+FILE_UPLOAD_HANDLERS = ["experiments.datasets.importing.upload.LimitedUpload"]  # to disk, within IMPORT_MAX_BYTES
 FILE_UPLOAD_TEMP_DIR = None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 IMPORT_MAX_BYTES = read_int("EVALSTUDIO_IMPORT_MB", 200, least=1) * 1024 * 1024

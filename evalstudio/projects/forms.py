@@ -12,7 +12,10 @@ from evalstudio.projects.models import Scope, User
 
 class FirstAccountForm(forms.Form):
     username = forms.CharField(
-        max_length=150, label="Your name here", help_text="You sign in with it.", widget=forms.TextInput({"autofocus": True})
+        max_length=150,
+        label="Your name here",
+        help_text="You sign in with it.",
+        widget=forms.TextInput({"autofocus": True}),
     )
     password = forms.CharField(
         widget=forms.PasswordInput({"autocomplete": "new-password"}), help_text="At least 8 characters."

@@ -1,4 +1,4 @@
-"""Makes an installation ready to serve: database, static files, first data. Each step says its size; none runs twice."""
+"""Makes an installation ready to serve: its database and its static files. Each step says its size; none runs twice."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Child:
 
 
 class Supervisor:
-    """Children are forked from this process, which has loaded everything already: they start at once and share memory."""
+    """Children are forked from this process, which has loaded everything: they start at once and share memory."""
 
     def __init__(self, children: list[Child], say: Say) -> None:
         self.children = children
@@ -64,7 +64,7 @@ class Supervisor:
             pass
         except SystemExit as end:
             os._exit(end.code if isinstance(end.code, int) else 1)
-        except BaseException:
+        except BaseException:  # noqa: BLE001  the fork must never run on into the parent's code
             sys.excepthook(*sys.exc_info())
             os._exit(1)
         os._exit(0)

@@ -64,7 +64,10 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     """Signs in the person whom the start-up message gave this link; a used or old link leads to the sign-in page."""
     user = entry.user_of_token(token)
     if user is None:
-        messages.error(request, "This link was used already or is older than a day. Sign in, or start EvalStudio again for a new one.")
+        messages.error(
+            request,
+            "This link was used already or is older than a day. Sign in, or start EvalStudio again for a new one.",
+        )
         return redirect("home-root" if request.user.is_authenticated else "sign-in")
     login(request, user, backend=_BACKEND)
     return redirect("home-root")

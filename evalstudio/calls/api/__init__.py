@@ -1,0 +1,1 @@
+"""The connections of a project over REST."""

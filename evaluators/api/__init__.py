@@ -1,0 +1,1 @@
+"""The evaluators of a project over REST."""

@@ -1,0 +1,1 @@
+"""Data sets, experiments, runs and results of a project over REST."""

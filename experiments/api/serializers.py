@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from experiments.models import Case, Dataset, Experiment, Import
+
+
+class DatasetSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Dataset
+        fields = ("id", "name", "latest_version", "created_at")
+        read_only_fields = fields
+
+
+class CaseSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Case
+        fields = ("id", "key", "inputs", "expected_outputs", "metadata", "split")
+        read_only_fields = fields
+
+
+class ImportSerializer(serializers.ModelSerializer):
+    """An import: `state` says how far it is, `counts` what it did, `row_errors` which rows were refused and why."""
+
+    class Meta:
+        model = Import
+        fields = (
+            "id", "file_name", "size", "state", "dataset", "experiment", "version_number", "counts", "row_errors",
+            "failure", "created_at", "finished_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class NewImportSerializer(serializers.Serializer):
+    """A file of cases or outputs, and what its columns are."""
+
+    file = serializers.FileField()
+    dataset = serializers.CharField(max_length=120, help_text="Name of an existing or a new data set.")
+    system = serializers.CharField(
+        max_length=120, required=False, default="", allow_blank=True, help_text="Needed when the file carries outputs."
+    )
+    targets = serializers.JSONField(
+        required=False,
+        help_text='Column to target where the guess would be wrong, e.g. {"outputs.value": "expectedOutputs.value"}.',
+    )
+    types = serializers.JSONField(required=False, help_text='Column to type where needed, e.g. {"zip": "text"}.')
+
+    def validate(self, said: dict) -> dict:
+        for name in ("targets", "types"):
+            if not isinstance(said.setdefault(name, {}), dict):
+                raise serializers.ValidationError({name: ["Give a JSON object."]})
+        return said
+
+
+class EstimateSerializer(serializers.Serializer):
+    """A figure with its 95 % interval; `refused` says why there is none."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(help_text="Scored rows behind the figure.")
+    clusters = serializers.IntegerField()
+    asked = serializers.IntegerField(help_text="Rows that were asked for.")
+    coverage = serializers.FloatField()
+    method = serializers.CharField()
+    refused = serializers.CharField(allow_null=True)
+
+
+class RunSerializer(serializers.Serializer):
+    """A run with its counts and its figure so far."""
+
+    id = serializers.IntegerField(source="run.pk")
+    evaluator = serializers.CharField(source="run.version.evaluator.name")
+    version = serializers.IntegerField(source="run.version.number")
+    version_id = serializers.IntegerField(source="run.version_id")
+    experiment_id = serializers.IntegerField(source="run.experiment_id")
+    state = serializers.CharField(source="run.state")
+    rehearsal = serializers.BooleanField(
+        source="is_rehearsal", help_text="Its scores come from the scripted rehearsal, which is no language model."
+    )
+    counts = serializers.DictField(source="summary.counts", child=serializers.IntegerField())
+    below_threshold = serializers.IntegerField(source="summary.below")
+    estimate = EstimateSerializer(source="figure")
+    left_out = serializers.ListField(source="run.left_out", child=serializers.CharField())
+    created_at = serializers.DateTimeField(source="run.created_at")
+    finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
+
+
+class WaitingSerializer(serializers.Serializer):
+    """Rows that have not run, with the reason they share."""
+
+    rows = serializers.IntegerField()
+    why = serializers.CharField()
+    until = serializers.DateTimeField(allow_null=True)
+
+
+class NewRunSerializer(serializers.Serializer):
+    version = serializers.IntegerField(help_text="Id of an evaluator version of this project.")
+    experiment = serializers.IntegerField()
+
+
+class ExperimentSerializer(serializers.ModelSerializer):
+    system = serializers.CharField(source="system.name")
+    dataset = serializers.CharField(source="dataset_version.dataset.name")
+    dataset_version = serializers.IntegerField(source="dataset_version.number")
+
+    class Meta:
+        model = Experiment
+        fields = ("id", "system", "dataset", "dataset_version", "source", "is_open", "created_at")
+        read_only_fields = fields
+
+
+class EvaluationSerializer(serializers.Serializer):
+    evaluator = serializers.CharField()
+    version = serializers.IntegerField()
+    rehearsal = serializers.BooleanField()
+    state = serializers.ChoiceField(choices=["pending", "awaiting", "scored", "unscored", "failed"])
+    score = serializers.FloatField(allow_null=True)
+    label = serializers.CharField(allow_null=True)
+    passed = serializers.BooleanField(allow_null=True)
+    why = serializers.CharField(allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+    latency_ms = serializers.FloatField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True)
+
+
+class ResultSerializer(serializers.Serializer):
+    """One output with its case and its evaluations."""
+
+    id = serializers.IntegerField()
+    key = serializers.CharField()
+    attempt = serializers.IntegerField()
+    inputs = serializers.JSONField()
+    expected_outputs = serializers.JSONField(allow_null=True)
+    metadata = serializers.JSONField(allow_null=True)
+    outputs = serializers.JSONField(allow_null=True)
+    steps = serializers.JSONField(allow_null=True)
+    error = serializers.CharField(allow_null=True)
+    latency_ms = serializers.FloatField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True)
+    tokens_in = serializers.IntegerField(allow_null=True)
+    tokens_out = serializers.IntegerField(allow_null=True)
+    evaluations = EvaluationSerializer(many=True)

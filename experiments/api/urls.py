@@ -1,0 +1,19 @@
+from django.urls import path
+
+from experiments.api import views
+
+urlpatterns = [
+    path("imports/", views.ImportStart.as_view(), name="api-imports"),
+    path("imports/<int:pk>/", views.ImportDetail.as_view(), name="api-import"),
+    path("datasets/", views.DatasetList.as_view(), name="api-datasets"),
+    path("datasets/<int:pk>/cases/", views.CaseList.as_view(), name="api-cases"),
+    path("experiments/", views.ExperimentList.as_view(), name="api-experiments"),
+    path("experiments/<int:pk>/", views.ExperimentDetail.as_view(), name="api-experiment"),
+    path("experiments/<int:pk>/results/", views.ResultList.as_view(), name="api-results"),
+    path("runs/", views.RunList.as_view(), name="api-runs"),
+    path("runs/<int:pk>/", views.RunDetail.as_view(), name="api-run"),
+    path("runs/<int:pk>/waiting/", views.RunWaiting.as_view(), name="api-run-waiting"),
+    path("runs/<int:pk>/stop/", views.RunStop.as_view(), name="api-run-stop"),
+    path("runs/<int:pk>/resume/", views.RunResume.as_view(), name="api-run-resume"),
+    path("runs/<int:pk>/retry/", views.RunRetry.as_view(), name="api-run-retry"),
+]

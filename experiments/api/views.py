@@ -1,0 +1,227 @@
+"""REST views of data sets, imports, experiments, runs and results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evalstudio.projects.api_access import ProjectView, listing
+from evalstudio.projects.models import AuditEntry
+from evalstudio.web.pagination import Order
+from evaluators.models import EvaluatorVersion
+from experiments.analysis.columns import columns, current_runs
+from experiments.analysis.exporting import record_page
+from experiments.api import serializers as shapes
+from experiments.datasets.importing.starting import ImportRefused, start_import
+from experiments.ledger import verbs
+from experiments.ledger.blocked import why_not_yet
+from experiments.ledger.start import CannotStart, start
+from experiments.models import CaseSpan, Dataset, Experiment, Import, Output, Run
+
+
+class ImportStart(ProjectView):
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        operation_id="imports_start",
+        summary="Import cases or outputs from a file",
+        description="CSV, JSONL or JSON. The import runs in the background; read it to follow it.",
+        request={"multipart/form-data": shapes.NewImportSerializer},
+        responses={201: shapes.ImportSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        said = shapes.NewImportSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        options = dict(said.validated_data)
+        try:
+            job = start_import(self.project, request.user, options.pop("file"), options)
+        except ImportRefused as refused:
+            raise serializers.ValidationError({name or "file": said for name, said in refused.errors.items()}) from None
+        return Response(shapes.ImportSerializer(job).data, status=status.HTTP_201_CREATED)
+
+
+class ImportDetail(ProjectView):
+    @extend_schema(operation_id="imports_read", summary="Follow an import", responses=shapes.ImportSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        return Response(shapes.ImportSerializer(get_object_or_404(Import, project=self.project, pk=pk)).data)
+
+
+class DatasetList(ProjectView):
+    @listing("datasets_list", "List data sets", shapes.DatasetSerializer)
+    def get(self, request: Request, project: str) -> Response:
+        rows = Dataset.objects.filter(project=self.project)
+        return self.page(rows, Order("name"), lambda found: shapes.DatasetSerializer(found, many=True).data)
+
+
+class CaseList(ProjectView):
+    @listing(
+        "cases_list",
+        "List the cases of a data set",
+        shapes.CaseSerializer,
+        parameters=[OpenApiParameter("version", int, description="A version of the data set; the latest if left out.")],
+    )
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        dataset = get_object_or_404(Dataset, project=self.project, pk=pk)
+        wanted = request.query_params.get("version", "")
+        if wanted and not (wanted.isdecimal() and 1 <= int(wanted) <= dataset.latest_version):
+            raise serializers.ValidationError({"version": [f"There are versions 1 to {dataset.latest_version}."]})
+        spans = (
+            CaseSpan.objects.filter(dataset=dataset).at(int(wanted or dataset.latest_version)).select_related("case")
+        )
+        return self.page(
+            spans,
+            Order("position"),
+            lambda found: shapes.CaseSerializer([span.case for span in found], many=True).data,
+        )
+
+
+class ExperimentList(ProjectView):
+    @listing("experiments_list", "List experiments", shapes.ExperimentSerializer)
+    def get(self, request: Request, project: str) -> Response:
+        rows = Experiment.objects.filter(project=self.project).select_related("system", "dataset_version__dataset")
+        order = Order("pk", descending=True)
+        return self.page(rows, order, lambda found: shapes.ExperimentSerializer(found, many=True).data)
+
+
+class _OneExperiment(ProjectView):
+    def experiment(self, pk: int) -> Experiment:
+        experiments = Experiment.objects.select_related("system", "dataset_version__dataset", "project")
+        return get_object_or_404(experiments, project=self.project, pk=pk)
+
+
+class ExperimentDetail(_OneExperiment):
+    @extend_schema(operation_id="experiments_read", summary="Read an experiment", responses=shapes.ExperimentSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        return Response(shapes.ExperimentSerializer(self.experiment(pk)).data)
+
+
+class ResultList(_OneExperiment):
+    @listing(
+        "results_list",
+        "List an experiment's outputs with their evaluations",
+        shapes.ResultSerializer,
+        description="In the order in which the outputs arrived; every current run gives one evaluation per output.",
+    )
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        experiment = self.experiment(pk)
+        runs = current_runs(experiment)
+        rows = Output.objects.filter(experiment=experiment).select_related("case", "body")
+        return self.page(rows, Order("pk"), lambda found: record_page(found, runs))
+
+
+class _Runs(ProjectView):
+    def runs(self) -> Any:
+        return Run.objects.filter(experiment__project=self.project).select_related(
+            "version__evaluator__project", "connection", "experiment"
+        )
+
+    def run(self, pk: int) -> Run:
+        return get_object_or_404(self.runs(), pk=pk)
+
+    def answer(self, pk: int, status_code: int = status.HTTP_200_OK) -> Response:
+        return Response(_run_data([self.run(pk)])[0], status=status_code)
+
+
+class RunList(_Runs):
+    @listing(
+        "runs_list",
+        "List runs",
+        shapes.RunSerializer,
+        parameters=[OpenApiParameter("experiment", int, description="Only the runs of this experiment.")],
+    )
+    def get(self, request: Request, project: str) -> Response:
+        rows = self.runs()
+        wanted = request.query_params.get("experiment", "")
+        if wanted:
+            if not (wanted.isdecimal() and len(wanted) < 19):
+                raise serializers.ValidationError({"experiment": ["Give the id of an experiment."]})
+            rows = rows.filter(experiment=int(wanted))
+        return self.page(rows, Order("pk", descending=True), _run_data)
+
+    @extend_schema(
+        operation_id="runs_start",
+        summary="Run an evaluator version over an experiment",
+        description="Asked again, it gives the same run back and adds rows for outputs that came since.",
+        request=shapes.NewRunSerializer,
+        responses={201: shapes.RunSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        said = shapes.NewRunSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        version, experiment = self._named(said.validated_data)
+        try:
+            run = start(version, experiment, request.user)
+        except CannotStart as error:
+            raise serializers.ValidationError({"version": [str(error)]}) from None
+        AuditEntry.note(self.project, request.user, "ran", f"{version.evaluator.name} {version} on {experiment}")
+        return self.answer(run.pk, status.HTTP_201_CREATED)
+
+    def _named(self, said: dict[str, int]) -> tuple[EvaluatorVersion, Experiment]:
+        versions = EvaluatorVersion.objects.select_related("evaluator").filter(evaluator__project=self.project)
+        version = versions.filter(pk=said["version"]).first()
+        experiment = Experiment.objects.filter(project=self.project, pk=said["experiment"]).first()
+        if version is None:
+            raise serializers.ValidationError({"version": ["There is no such version in this project."]})
+        if experiment is None:
+            raise serializers.ValidationError({"experiment": ["There is no such experiment in this project."]})
+        return version, experiment
+
+
+class RunDetail(_Runs):
+    @extend_schema(operation_id="runs_read", summary="Read a run", responses=shapes.RunSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        return self.answer(pk)
+
+
+class RunWaiting(_Runs):
+    @extend_schema(
+        operation_id="runs_waiting",
+        summary="Why rows of a run have not run yet",
+        responses=shapes.WaitingSerializer(many=True),
+    )
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        return Response(shapes.WaitingSerializer(why_not_yet(self.run(pk)), many=True).data)
+
+
+class RunStop(_Runs):
+    @extend_schema(
+        operation_id="runs_stop",
+        summary="Stop a run",
+        description="What is in flight lands; nothing new is started.",
+        request=None,
+        responses=shapes.RunSerializer,
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        verbs.stop(self.run(pk))
+        return self.answer(pk)
+
+
+class RunResume(_Runs):
+    @extend_schema(
+        operation_id="runs_resume", summary="Resume a stopped run", request=None, responses=shapes.RunSerializer
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        verbs.resume(self.run(pk))
+        return self.answer(pk)
+
+
+class RunRetry(_Runs):
+    @extend_schema(
+        operation_id="runs_retry",
+        summary="Ask again for every row without a score",
+        request=None,
+        responses=shapes.RunSerializer,
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        verbs.retry(self.run(pk))
+        return self.answer(pk)
+
+
+def _run_data(runs: list[Run]) -> Any:
+    return shapes.RunSerializer(columns(runs), many=True).data
