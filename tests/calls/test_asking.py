@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from evalstudio.calls.chat import Endpoint, Patience
 from evalstudio.calls.guard import Guard
 from evalstudio.calls.replies import EndpointFailing, Rejected, Unreachable, WrongKey
 from tests.calls.talking import MemoryStore, ask_all, ask_one, error_of, question, store_for
@@ -84,8 +85,6 @@ def test_a_hanging_endpoint_is_asked_again(chat_server):
 
 
 def quick_timeout():
-    from evalstudio.calls.chat import Patience
-
     return Patience(connect_s=1, total_s=0.3, attempts=2)
 
 
@@ -167,7 +166,7 @@ def test_nobody_at_the_address(chat_server):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     store = store_for(chat_server)
-    store.endpoints[1] = type(store.endpoints[1])(f"http://127.0.0.1:{port}/v1")
+    store.endpoints[1] = Endpoint(f"http://127.0.0.1:{port}/v1")
     error = error_of(store)
     assert isinstance(error, Unreachable)
     assert str(error).startswith(f"127.0.0.1:{port} could not be reached: Connect")
@@ -176,7 +175,7 @@ def test_nobody_at_the_address(chat_server):
 
 def test_a_name_that_does_not_exist(chat_server):
     store = store_for(chat_server)
-    store.endpoints[1] = type(store.endpoints[1])("http://nowhere.invalid/v1")
+    store.endpoints[1] = Endpoint("http://nowhere.invalid/v1")
     error = error_of(store)
     assert isinstance(error, Unreachable)
     assert "The name nowhere.invalid could not be found (DNS)." in str(error)
@@ -191,7 +190,7 @@ def test_the_guard_stands_before_the_first_call(chat_server):
 
 def test_the_guard_looks_behind_a_name(chat_server):
     store = store_for(chat_server)
-    store.endpoints[1] = type(store.endpoints[1])(chat_server.url.replace("127.0.0.1", "localhost"))
+    store.endpoints[1] = Endpoint(chat_server.url.replace("127.0.0.1", "localhost"))
     assert ask_one(store).text == "ok"
     error = error_of(store, guard=Guard(may_be_private=False))
     assert "localhost (" in str(error)
@@ -199,9 +198,17 @@ def test_the_guard_looks_behind_a_name(chat_server):
     assert chat_server.calls == 1
 
 
+@pytest.mark.parametrize("host", ["①②⑦.⓪.⓪.①", "127。0。0。1", "１２７.0.0.1"])
+def test_a_host_that_only_a_parser_turns_into_an_address_is_seen_through(chat_server, host):
+    store = store_for(chat_server)
+    store.endpoints[1] = Endpoint(chat_server.url.replace("127.0.0.1", host))
+    assert isinstance(error_of(store, guard=Guard(may_be_private=False)), Unreachable)
+    assert chat_server.calls == 0
+
+
 def test_a_key_that_cannot_be_sent_is_said(chat_server):
     store = store_for(chat_server)
-    store.endpoints[1] = type(store.endpoints[1])(chat_server.url, "sk-\nInjected: yes")
+    store.endpoints[1] = Endpoint(chat_server.url, "sk-\nInjected: yes")
     assert isinstance(error_of(store), Unreachable)
     assert chat_server.calls == 0
 
@@ -212,8 +219,6 @@ def test_a_connection_that_is_gone_is_a_sentence():
 
 
 def test_the_rehearsal_answers_without_a_network():
-    from evalstudio.calls.chat import Endpoint
-
     store = MemoryStore({1: Endpoint("rehearsal:", usd_per_million_in=0, usd_per_million_out=0)})
     reply = ask_one(store, question("Is the answer good?\n(A) good\n(B) bad"))
     assert (reply.model_reported, reply.cost_usd) == ("rehearsal", 0.0)

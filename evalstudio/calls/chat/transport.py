@@ -12,6 +12,7 @@ from typing import Any
 
 import aiohttp
 import orjson
+from yarl import URL
 
 from evalstudio.calls.chat.faults import (
     Fault,
@@ -47,6 +48,7 @@ class Transport:
     def __init__(self, guard: Guard, *, connect_s: float, total_s: float) -> None:
         self._guard = guard
         self._total_s = total_s
+        self._addresses: dict[str, URL] = {}
         # The gate decides how many calls are open; the pool must not.
         resolver: Any = GuardedResolver(guard)
         connector = aiohttp.TCPConnector(limit=0, resolver=resolver, keepalive_timeout=30)
@@ -76,15 +78,29 @@ class Transport:
         except (ValueError, KeyError, TypeError):
             return []
 
+    def _checked(self, url: str) -> URL:
+        """The address as aiohttp takes it. Its text is checked once; what it resolves to, at every connect.
+
+        The guard sees what the parser made of it: some spellings of a host turn into an IP address only there, and for
+        those aiohttp asks no resolver.
+        """
+        if (known := self._addresses.get(url)) is None:
+            self._guard.check_url(url)
+            known = URL(url)
+            self._guard.check_url(str(known))
+            self._addresses[url] = known
+        return known
+
     async def _fetch(self, method: str, url: str, key: str, data: bytes | None) -> bytes | Fault:
         headers = {"Content-Type": "application/json"} if data is not None else {}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         host = url
         try:
-            host = self._guard.check_url(url).netloc
+            address = self._checked(url)
+            host = f"{address.host}:{address.explicit_port}" if address.explicit_port else str(address.host)
             async with self._session.request(
-                method, url, data=data, headers=headers, allow_redirects=False
+                method, address, data=data, headers=headers, allow_redirects=False
             ) as response:
                 payload = await _read(response)
                 if 200 <= response.status < 300:
