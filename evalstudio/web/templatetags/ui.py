@@ -189,7 +189,7 @@ def places(context: Context, content: str) -> SafeString:
     project = context["request"].project
     current = content.strip()
     links = [
-        format_html('<a href="{}"{}>{}</a>', url, format_html(' aria-current="page"') if key == current else "", title)
+        format_html('<a href="{}"{}>{}</a>', url, SafeString(' aria-current="page"') if key == current else "", title)
         for key, title, name in PLACES
         if (url := _address(name, project.slug))
     ]
