@@ -32,7 +32,7 @@ def checked_config(kind: Any, project: Any, config: dict[str, Any]) -> dict[str,
         raise serializers.ValidationError({"config": {name: ["There is no such setting."] for name in unknown}})
     try:
         form = kind.form(as_typed(kind.form.typed(given)), project=project)
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
+    except (TypeError, KeyError, AttributeError, ValueError, ArithmeticError) as error:
         raise serializers.ValidationError({"config": [f"This is not a configuration of the kind: {error}."]}) from None
     if not form.is_valid():
         errors: dict[str, list[str]] = {}

@@ -47,8 +47,9 @@ class NewImportSerializer(serializers.Serializer):
 
     def validate(self, said: dict) -> dict:
         for name in ("targets", "types"):
-            if not isinstance(said.setdefault(name, {}), dict):
-                raise serializers.ValidationError({name: ["Give a JSON object."]})
+            given = said.setdefault(name, {})
+            if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+                raise serializers.ValidationError({name: ["Give a JSON object of texts."]})
         return said
 
 

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 from django.urls import reverse
 
+from evalstudio.management.commands import demo
 from evalstudio.projects import entry
 from evalstudio.projects.models import Membership, Role
 from evalstudio.serving import children, preparing
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         port = _free_port(options["host"], options["port"])
         preparing.migrate(self._say)
         preparing.collect_static(self._say)
-        if options["demo"] and entry.needs_first_account():
+        if options["demo"] and demo.is_wanted():
             call_command("demo", stdout=self.stdout)
         self._say_where(f"http://{options['host']}:{port}")
         children.load_everything()

@@ -1,0 +1,1 @@
+"""The demo project's material: support answers of a bike-sharing company, made up for this purpose."""
