@@ -12,8 +12,6 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -75,6 +73,11 @@ def is_gone(lease: Lease) -> bool:
     return (lease.host, lease.boot_id) == (_host(), _boot()) and _start_of(lease.pid) != lease.pid_start
 
 
+def is_running(lease: Lease) -> bool:
+    """Whether this host sees the holder run, however late its heartbeat; False about other hosts."""
+    return (lease.host, lease.boot_id) == (_host(), _boot()) and _start_of(lease.pid) == lease.pid_start
+
+
 class Heartbeat:
     """A thread that renews a lease; `is_fresh` says whether the last renewal is recent enough to start calls."""
 
@@ -114,17 +117,6 @@ class Heartbeat:
             connections.close_all()
         else:
             self._beaten_at = asked_at
-
-
-@contextmanager
-def held(lane: str) -> Iterator[tuple[Lease, Heartbeat]]:
-    """A lease that is kept alive inside the block and given back after it."""
-    lease = take(lane)
-    try:
-        with Heartbeat(lease.pk) as heartbeat:
-            yield lease, heartbeat
-    finally:
-        give_back(lease.pk)
 
 
 def _host() -> str:

@@ -5,10 +5,11 @@ The conditions stand here as querysets because `blocked` explains waiting rows b
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from evaluators.core import Lane, Sample
@@ -24,6 +25,7 @@ ENDPOINT_IS_OPEN = Q(connection=None) | Q(connection__archived_at=None) & (
 FREE = Q(done=False, lease=None)
 TOGETHER = Q(crashes__lt=CRASHES)
 ALONE = Q(crashes__gte=CRASHES)
+ANY = Q()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Row:
     """A pending row with what an evaluator may see of it."""
 
     id: int
+    run_id: int
     slice_id: int
     sample: Sample
 
@@ -43,7 +46,7 @@ class Claim:
     slices: list[Slice]
 
 
-def ready_runs(lane: Lane, which: Q = TOGETHER):
+def ready_runs(lane: Lane, which: Q = TOGETHER) -> QuerySet[Run]:
     """Runs of a lane that have a free slice and may be worked on now, the one longest unserved first."""
     free = Slice.objects.filter(FREE, which, run_id=OuterRef("pk"))
     return (
@@ -53,18 +56,18 @@ def ready_runs(lane: Lane, which: Q = TOGETHER):
     )
 
 
-def claim(lane: Lane, lease_id: str, room: int) -> Claim | None:
-    """Lease slices for about `room` rows of the run that has waited longest; None when there is nothing to take."""
-    return _take_first(lane, lease_id, TOGETHER, room)
+def claim(lane: Lane, lease_id: str, room: int, connection_id: int | None = None) -> Claim | None:
+    """Lease slices for about `room` rows of the run that has waited longest, among those that call this connection."""
+    return _take_first(ready_runs(lane).filter(connection=connection_id), lease_id, TOGETHER, room)
 
 
 def claim_alone(lane: Lane, lease_id: str) -> Claim | None:
     """Lease one slice that has ended two workers, to be tried row by row."""
-    return _take_first(lane, lease_id, ALONE, 1)
+    return _take_first(ready_runs(lane, ALONE), lease_id, ALONE, 1)
 
 
-def _take_first(lane: Lane, lease_id: str, which: Q, room: int) -> Claim | None:
-    for run in ready_runs(lane, which):
+def _take_first(runs: QuerySet[Run], lease_id: str, which: Q, room: int) -> Claim | None:
+    for run in runs:
         if slices := _lease_slices(run, lease_id, which, room):
             return Claim(run, slices)
     return None
@@ -103,6 +106,7 @@ def read_rows(claimed: Slice) -> list[Row]:
     return [
         Row(
             row_id,
+            claimed.run_id,
             claimed.pk,
             Sample(
                 inputs=inputs, expected_outputs=expected, outputs=outputs, steps=steps, metadata=metadata, repeat=repeat
@@ -112,7 +116,7 @@ def read_rows(claimed: Slice) -> list[Row]:
     ]
 
 
-def release(lease_id: str, slice_ids: list[int] | None = None) -> int:
-    """Give slices back untouched by blame: all that the lease holds, or only these."""
+def release(lease_id: str, slice_ids: Iterable[int] | None = None) -> int:
+    """Give slices back without blame: these, or all that the lease holds."""
     held = Slice.objects.filter(lease=lease_id)
-    return (held if slice_ids is None else held.filter(pk__in=slice_ids)).update(lease=None)
+    return (held if slice_ids is None else held.filter(pk__in=list(slice_ids))).update(lease=None)

@@ -7,17 +7,32 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.utils import timezone
-from django_q.models import OrmQ
+from django_q.models import OrmQ, Schedule
 from django_q.tasks import async_task
 
 from evalstudio.calls import leases
+from evalstudio.calls.sharing import limit_of
 from evaluators.core import Lane
+from experiments.ledger.claim import ready_runs
+from experiments.models import Run
 
-WORK = "experiments.ledger.turn.work"  # a queued task keeps this path: it must never move
+WORK = "experiments.ledger.turn.work"  # a queued task keeps these paths: they must never move
+SWEEP = "experiments.ledger.sweep.sweep"
+LANES: tuple[Lane, ...] = ("net", "cpu")
+CALLS_A_PROCESS = 96  # at once: beyond that, one process is busier with its own overhead than with waiting
+ROWS_A_CORE = 500  # below that, a second core is not worth waking
+SETTLING_IN = timedelta(seconds=2)
+
+
+def wanted_for(run: Run, rows: int) -> int:
+    """How many turns `rows` pending rows of a run are worth."""
+    if run.lane == "cpu":
+        return 1 + rows // ROWS_A_CORE
+    return 1 + (limit_of(run.connection) - 1) // CALLS_A_PROCESS if run.connection else 1
 
 
 def room_on_this_host(lane: Lane) -> int:
-    """How many turns of a lane may run here at once: one a core for computing, the workers there are for calling."""
+    """How many turns of a lane may run here at once: for computing, one a core."""
     return min(settings.WORKERS, os.cpu_count() or 1) if lane == "cpu" else settings.WORKERS
 
 
@@ -36,6 +51,32 @@ def longest_unheard(lane: Lane) -> timedelta | None:
     """How long a queued turn of the lane has waited to be taken by a cluster; None when none waits."""
     now = timezone.now()
     return max((now - row.lock for row in _untaken(lane)), default=None)
+
+
+def something_waits(lane: Lane) -> bool:
+    """Whether a turn of this lane keeps others from working: another lane, or another kind of task.
+
+    A task that a cluster has taken may be running or be waiting in its memory, so what counts is whether there are more
+    tasks than workers. A cluster that was killed leaves tasks behind that look alike; then turns are merely shorter.
+    """
+    for other in LANES:
+        if other != lane and not leases.alive().filter(lane=other).exists() and ready_runs(other).exists():
+            return True
+    settled_in = timezone.now() - SETTLING_IN
+    tasks = sum(1 for row in OrmQ.objects.exclude(lock__gt=settled_in, lock__lte=timezone.now()) if _is_foreign(row))
+    running = sum(leases.alive_here(each).count() for each in LANES)
+    return tasks > 0 and tasks + running > settings.WORKERS
+
+
+def ensure_schedule() -> None:
+    """Have the queue call the sweep every minute. Safe to repeat."""
+    Schedule.objects.update_or_create(
+        name="sweep", defaults={"func": SWEEP, "schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
+    )
+
+
+def _is_foreign(row: OrmQ) -> bool:
+    return row.task.get("func") not in (WORK, SWEEP)
 
 
 def _untaken(lane: Lane) -> list[OrmQ]:

@@ -75,14 +75,15 @@ class ChatClient:
         """
         if asyncio.get_running_loop() is not self._loop:
             raise RuntimeError("A ChatClient must not be used outside the event loop that opened it.")
-        key = ask.key
+        line = await self._line(ask.connection_id)
+        key = line.endpoint.key_of(ask)
         while (flight := self._flights.get(key)) is not None:
             await asyncio.wait([flight])
             if not flight.cancelled():
                 return replace(flight.result(), from_cache=True)
         flight = self._flights[key] = self._loop.create_future()
         try:
-            reply = await self._answer(ask, key)
+            reply = await self._answer(ask, key, line)
         except asyncio.CancelledError:
             flight.cancel()  # whoever waits for it asks in its place
             raise
@@ -126,10 +127,9 @@ class ChatClient:
             if not nap.done():
                 nap.set_exception(NotNow(STOPPING))
 
-    async def _answer(self, ask: Ask, key: str) -> Reply:
+    async def _answer(self, ask: Ask, key: str, line: Line) -> Reply:
         if (stored := await self._remembered.get(key)) is not None:
             return replace(stored, from_cache=True)
-        line = await self._line(ask.connection_id)
         tries, sent, refused_at = 0, 0, None
         while True:
             if self._stopped:

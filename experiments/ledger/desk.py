@@ -1,0 +1,117 @@
+"""What one worker holds: its slices, which of their rows are still open, and what it remembers of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from evaluators.core import Lane, Needs, Score
+from evaluators.engine import Work, broken_work, work_of
+from experiments.ledger.claim import Claim, Row, claim, read_rows, release
+from experiments.ledger.finish import close_slices, finish_run, land_run
+from experiments.ledger.settle import Book, settle
+from experiments.models import Run, RunState, Slice
+
+
+@dataclass
+class Held:
+    """A leased slice and its rows that have neither been settled nor put back."""
+
+    run_id: int
+    open_rows: set[int]
+    blamed: bool
+
+
+@dataclass
+class Served:
+    """A run of which this worker holds rows."""
+
+    work: Work
+    connection_id: int | None
+    book: Book
+
+
+@dataclass
+class Desk:
+    lane: Lane
+    lease_id: str
+    slices: dict[int, Held] = field(default_factory=dict)
+    runs: dict[int, Served] = field(default_factory=dict)
+
+    def take(self, room: int, connection_id: int | None = None) -> list[Row]:
+        """Claim slices with about `room` rows and read them; empty when there is nothing to take."""
+        claimed = claim(self.lane, self.lease_id, room, connection_id)
+        return self.lay_out(claimed) if claimed else []
+
+    def lay_out(self, claimed: Claim) -> list[Row]:
+        """The pending rows of what was claimed. A slice without any is closed: its last worker did not get to it."""
+        run = claimed.run
+        if run.pk not in self.runs:
+            self.runs[run.pk] = Served(_work_for(run), run.connection_id, Book(run.pk))
+        rows: list[Row] = []
+        for found in claimed.slices:
+            pending = read_rows(found)
+            self.slices[found.pk] = Held(run.pk, {row.id for row in pending}, blamed=found.crashes > 0)
+            rows += pending
+        self._let_go(found.pk for found in claimed.slices)
+        return rows
+
+    def settle(self, scored: Iterable[tuple[Row, Score]]) -> None:
+        """Store scores, then close the slices and runs that are complete."""
+        by_run: dict[int, list[tuple[Row, Score]]] = {}
+        for row, score in scored:
+            by_run.setdefault(row.run_id, []).append((row, score))
+        for run_id, group in by_run.items():
+            settle(self.runs[run_id].book, [(row.id, score) for row, score in group])
+            self._forgive({row.slice_id for row, _ in group})
+            self.put_back(row for row, _ in group)
+
+    def put_back(self, rows: Iterable[Row]) -> None:
+        """These rows are off the desk, settled or not; slices without open rows are closed, or released."""
+        touched = set()
+        for row in rows:
+            if held := self.slices.get(row.slice_id):
+                held.open_rows.discard(row.id)
+                touched.add(row.slice_id)
+        self._let_go(touched)
+
+    def halted(self) -> set[int]:
+        """Runs on the desk that must not go on: stopped, stopping or gone."""
+        active = Run.objects.filter(pk__in=self._held_runs(), state=RunState.ACTIVE)
+        return self._held_runs() - set(active.values_list("pk", flat=True))
+
+    def clear(self) -> None:
+        """Give back everything."""
+        release(self.lease_id)
+        for run_id in self._held_runs():
+            land_run(run_id)
+        self.slices.clear()
+
+    def _held_runs(self) -> set[int]:
+        return {held.run_id for held in self.slices.values()}
+
+    def _let_go(self, slice_ids: Iterable[int]) -> None:
+        empty = [slice_id for slice_id in slice_ids if not self.slices[slice_id].open_rows]
+        if not empty:
+            return
+        runs = {self.slices.pop(slice_id).run_id for slice_id in empty}
+        if close_slices(empty) < len(empty):
+            release(self.lease_id, empty)
+        for run_id in runs:
+            finish_run(run_id) or land_run(run_id)
+
+    def _forgive(self, slice_ids: set[int]) -> None:
+        """A slice that gets on is not to blame for the workers that ended while they held it."""
+        blamed = [slice_id for slice_id in slice_ids if slice_id in self.slices and self.slices[slice_id].blamed]
+        if blamed:
+            Slice.objects.filter(pk__in=blamed, cursor_id=None).update(crashes=0)
+            for slice_id in blamed:
+                self.slices[slice_id].blamed = False
+
+
+def _work_for(run: Run) -> Work:
+    """A version that can no longer be read fails its rows with the reason, instead of ending its workers."""
+    try:
+        return work_of(run.version)
+    except Exception as error:  # noqa: BLE001 - whatever a kind raises about an old configuration
+        return broken_work(error, Needs(run.lane, run.connection_id))

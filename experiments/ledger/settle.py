@@ -1,0 +1,166 @@
+"""Settling: writing scores, each once. The fence is the row's state, not the lease: the first score that comes is kept.
+
+One short transaction holds everything that belongs together: replies, rows, their words, the run's count of changes. A
+kill inside it leaves nothing; a late worker whose row has been settled by another writes nothing about it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import DataError, IntegrityError, connection, transaction
+from django.db.models import F, Max
+from django.db.models.functions import Coalesce
+
+from evalstudio.calls import evidence
+from evaluators.core import Score, Status, Why
+from experiments.models import EvaluationBody, Run, RunLabel
+
+MOST_ROWS = 500  # a transaction
+LABEL_LENGTH = RunLabel._meta.get_field("label").max_length
+NOW = {"sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "postgresql": "STATEMENT_TIMESTAMP()"}
+
+Scored = tuple[int, Score]  # an evaluation's id and what it came to
+
+
+@dataclass
+class Book:
+    """What a worker remembers of a run while it settles rows of it."""
+
+    run_id: int
+    labels: dict[str, int] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)
+
+
+def settle(book: Book, scored: Sequence[Scored]) -> set[int]:
+    """Store scores of one run; the ids of the rows that were still pending and are settled now.
+
+    A score that the database refuses is stored as failed, so that it holds up no other.
+    """
+    settled: set[int] = set()
+    for start in range(0, len(scored), MOST_ROWS):
+        settled |= _settle_some(book, scored[start : start + MOST_ROWS])
+    return settled
+
+
+def _settle_some(book: Book, scored: Sequence[Scored]) -> set[int]:
+    try:
+        return _settle_together(book, scored)
+    except (IntegrityError, DataError) as error:
+        if len(scored) > 1:
+            return set().union(*(_settle_some(book, [one]) for one in scored))
+        row_id, _ = scored[0]
+        refused = Score.failed(Why.BROKEN, f"The score could not be stored: {_text(str(error))[:300]}")
+        return _settle_together(book, [(row_id, refused)])
+
+
+def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
+    labels = _label_ids(book, (score.label for _, score in scored if score.label is not None))
+    with transaction.atomic():
+        replies = [reply for _, score in scored for reply in score.replies]
+        evidence.store(replies)
+        settled = _update_rows(scored, labels)
+        _insert_bodies(scored, settled)
+        _count(book, replies)
+    return settled
+
+
+def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int]:
+    """Settle those rows that are still pending, in one statement; their ids."""
+    values = ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s)"] * len(scored))
+    parameters: list[Any] = []
+    for row_id, score in scored:
+        label_id = labels.get(_label(score.label)) if score.label is not None else None
+        value = score.value if score.status is Status.SCORED else None
+        parameters += (
+            row_id, int(score.status), value, label_id, score.passed, score.why or "", score.latency_ms, score.cost_usd
+        )  # fmt: skip
+    # The casts tell PostgreSQL the types of columns that hold nothing but NULL.
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""UPDATE experiments_evaluation SET
+                  state = CAST(fresh.column2 AS smallint),
+                  score = CAST(fresh.column3 AS double precision),
+                  label_id = CAST(fresh.column4 AS integer),
+                  passed = CAST(fresh.column5 AS boolean),
+                  why = CAST(fresh.column6 AS varchar),
+                  latency_ms = CAST(fresh.column7 AS double precision),
+                  cost_usd = CAST(fresh.column8 AS double precision),
+                  settled_at = {NOW[connection.vendor]}
+                FROM (VALUES {values}) AS fresh
+                WHERE experiments_evaluation.id = fresh.column1 AND experiments_evaluation.state = 0
+                RETURNING experiments_evaluation.id""",  # noqa: S608 - no outside text in it
+            parameters,
+        )
+        return {row_id for (row_id,) in cursor.fetchall()}
+
+
+def _insert_bodies(scored: Sequence[Scored], settled: set[int]) -> None:
+    """The words behind the scores, where there are any, of the rows that this transaction settled."""
+    rows = [
+        (
+            row_id,
+            _text(score.reason),
+            _json({name: value for name, value in score.measures.items() if math.isfinite(value)}),
+            _json([reply.key for reply in score.replies]),
+            _json([_text(line) for line in score.logs]),
+        )
+        for row_id, score in scored
+        if row_id in settled and (score.reason or score.measures or score.replies or score.logs)
+    ]
+    if rows:
+        table = EvaluationBody._meta.db_table
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO {table} (evaluation_id, reason, measures, call_keys, logs) VALUES (%s, %s, %s, %s, %s)",  # noqa: S608
+                rows,
+            )
+
+
+def _count(book: Book, replies: Iterable[Any]) -> None:
+    """The run has changed: its revision, what it has spent, what the endpoint would not take."""
+    changes: dict[str, Any] = {"revision": F("revision") + 1}
+    paid = [reply.cost_usd for reply in replies if not reply.from_cache and reply.cost_usd is not None]
+    if paid:
+        changes["spent_usd"] = Coalesce("spent_usd", 0.0) + sum(paid)
+    left_out = {name for reply in replies for name in reply.left_out}
+    if left_out - book.left_out:
+        known = Run.objects.select_for_update().values_list("left_out", flat=True).get(pk=book.run_id)
+        book.left_out = left_out | set(known)
+        changes["left_out"] = sorted(book.left_out)
+    Run.objects.filter(pk=book.run_id).update(**changes)
+
+
+def _label_ids(book: Book, labels: Iterable[str]) -> Mapping[str, int]:
+    """The ids of labels by text; new ones are numbered under the run's lock and remembered."""
+    missing = sorted({_label(label) for label in labels} - book.labels.keys())
+    if missing:
+        with transaction.atomic():
+            Run.objects.select_for_update().get(pk=book.run_id)
+            stored = RunLabel.objects.filter(run=book.run_id)
+            book.labels = dict(stored.values_list("label", "label_id"))
+            last = stored.aggregate(last=Max("label_id"))["last"] or 0
+            fresh = [label for label in missing if label not in book.labels]
+            numbered = {label: last + number for number, label in enumerate(fresh, 1)}
+            RunLabel.objects.bulk_create(
+                RunLabel(run_id=book.run_id, label_id=label_id, label=label) for label, label_id in numbered.items()
+            )
+        book.labels |= numbered
+    return book.labels
+
+
+def _label(label: str) -> str:
+    return _text(label)[:LABEL_LENGTH]
+
+
+def _text(text: str) -> str:
+    """The text without what a database cannot hold: NUL, and halves of characters."""
+    return text.replace("\0", "�").encode("utf-8", "replace").decode()
+
+
+def _json(value: Any) -> str | None:
+    return json.dumps(value, ensure_ascii=False) if value else None
