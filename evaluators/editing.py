@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -28,7 +29,7 @@ class NameTaken(Exception):
     """Somebody else gave this name to an evaluator of the project a moment ago."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where somebody edits: an evaluator with its latest version, or a new one of a kind, begun under a key."""
 
@@ -59,6 +60,7 @@ class Place:
     def forget(self) -> None:
         Draft.objects.of(self.author, self.evaluator, self.key).delete()
 
+    @cached_property
     def saved_fields(self) -> Fields:
         """The latest version, the starting point or a blank, as the fields somebody would have typed for it."""
         if self.latest and self.evaluator:
@@ -66,7 +68,14 @@ class Place:
         else:
             config, name = (self.starter.config, self.starter.title) if self.starter else (self.kind.blank(), "")
         identity = {"name": [name], "base": [str(self.latest.number) if self.latest else ""]}
-        return identity | self.kind.form.typed(config)
+        return self._chosen(identity | self.kind.form.typed(config))
+
+    def _chosen(self, fields: Fields) -> Fields:
+        """The fields with the first of the offered choices wherever none is made, as a browser shows them."""
+        choices = [name for name, field in self.kind.form.base_fields.items() if isinstance(field, forms.ChoiceField)]
+        unmade = [name for name in choices if not any(fields.get(name, []))]
+        offered = self.kind.form(project=self.project).fields if unmade else {}
+        return fields | {name: [str(offered[name].choices[0][0])] for name in unmade if offered[name].choices}
 
     def forms(self, typed: QueryDict) -> tuple[IdentityForm, Any]:
         """The two forms over what was typed: name and note, and the kind's own."""
@@ -76,7 +85,7 @@ class Place:
     def differences(self, typed: Mapping[str, list[str]]) -> list[str]:
         """The names of what differs from the saved version; for a new evaluator, from its starting point."""
         names = {"name": "name"} | {field: field.replace("_", " ") for field in self.kind.form.base_fields}
-        return named_differences(typed, self.saved_fields(), names)
+        return named_differences(typed, self.saved_fields, names)
 
     def sentence(self, typed: Mapping[str, list[str]]) -> str:
         """What differs, as a sentence."""

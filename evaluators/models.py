@@ -83,8 +83,8 @@ class Evaluator(models.Model):
         `after` is the number of the version that the edits began from: raises NewerVersion when that is not the latest.
         """
         with transaction.atomic():
-            locked = Evaluator.objects.select_for_update().get(pk=self.pk)
-            latest = locked.versions.order_by("-number").first()
+            Evaluator.objects.select_for_update().get(pk=self.pk)  # nobody else saves a version meanwhile
+            latest = self.versions.order_by("-number").first()
             if latest and after is not None and latest.number != after:
                 raise NewerVersion(latest)
             digest = config_hash(config)

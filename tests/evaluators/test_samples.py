@@ -1,0 +1,44 @@
+"""A pasted sample is read as people write it, and what is wrong is said with its place."""
+
+import pytest
+
+from evaluators.samples import NotASample, read_sample
+
+
+def test_it_reads_the_names_that_prompts_use():
+    sample = read_sample(
+        '{"inputs": {"q": 1}, "expectedOutputs": {"value": "a"}, "outputs": {"value": "b"}, "steps": []}'
+    )
+    assert (sample.inputs, sample.expected_outputs, sample.outputs, sample.steps) == (
+        {"q": 1},
+        {"value": "a"},
+        {"value": "b"},
+        [],
+    )
+    assert sample.metadata is None
+
+
+def test_pasted_outputs_take_the_place_of_the_samples_own():
+    text = '{"inputs": {"q": 1}, "outputs": {"value": "old"}}'
+    assert read_sample(text, "plain text").outputs == {"value": "plain text"}
+    assert read_sample(text, '{"answer": 3}').outputs == {"answer": 3}
+    assert read_sample(text, "17").outputs == {"value": "17"}
+    assert read_sample(text, "  ").outputs == {"value": "old"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("", "Choose a case", None),
+        ('{\n  "inputs": {"q": 1},\n}', "Line 3, column 1", 3),
+        ("[1]", "A sample is a JSON object", None),
+        ('{"expected_output": 1}', "Did you mean “expectedOutputs”?", None),
+        ('{"zzz": 1}', "The parts are inputs, expectedOutputs, outputs, steps, metadata.", None),
+        ("[" * 100_000, "nested too deeply", None),
+    ],
+)
+def test_what_is_no_sample_says_why(text, message, line):
+    with pytest.raises(NotASample) as caught:
+        read_sample(text)
+    assert message in str(caught.value)
+    assert caught.value.line == line
