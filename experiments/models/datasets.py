@@ -32,6 +32,11 @@ class Dataset(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("dataset-page", args=[self.project.slug, self.pk])
 
+    def drop_if_never_filled(self) -> None:
+        """Delete it where its first import brought nothing and no other one is on its way."""
+        fresh = Dataset.objects.filter(pk=self.pk, latest_version=0)
+        fresh.exclude(import__state__in=(ImportState.WAITING, ImportState.RUNNING)).delete()
+
 
 class DatasetVersion(models.Model):
     """A committed batch of edits."""
@@ -152,3 +157,8 @@ class Import(models.Model):
     @property
     def is_under_way(self) -> bool:
         return self.state in (ImportState.WAITING, ImportState.RUNNING)
+
+    def discard(self) -> None:
+        """Delete an upload that nobody mapped, with its file."""
+        if Import.objects.filter(pk=self.pk, state=ImportState.MAPPING).delete()[0]:
+            self.file.delete(save=False)

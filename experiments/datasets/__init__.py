@@ -1,0 +1,1 @@
+"""Data sets: their versions, and the files that fill them."""
