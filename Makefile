@@ -14,7 +14,7 @@ setup-dev:
 	@$(PYTHON) -m evalstudio.bootstrap requirements-dev.txt
 
 test: setup-dev
-	@$(PY) -m tests.run
+	@$(PY) -m pytest -q -n auto --dist loadfile
 
 check: setup-dev
 	$(PY) -m ruff format --check .
