@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -9,7 +10,7 @@ from typing import Protocol
 
 from evalstudio.calls.chat.faults import Again, Fault
 from evalstudio.calls.chat.traits import Traits
-from evalstudio.calls.replies import Reply
+from evalstudio.calls.replies import Ask, Reply
 
 REHEARSAL_URL = "rehearsal:"
 
@@ -25,6 +26,10 @@ class Endpoint:
     usd_per_million_in: Decimal | None = None
     usd_per_million_out: Decimal | None = None
     traits: Mapping[str, Traits] = field(default_factory=dict)  # by model
+
+    def key_of(self, ask: Ask) -> str:
+        """Under which a reply is kept: what another address said to the same question is another reply."""
+        return hashlib.sha256(f"{self.base_url}\n{ask.key}".encode()).hexdigest()
 
     def cost_usd(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
         """What the tokens cost, or None when a price or a count is unknown."""
