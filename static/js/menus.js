@@ -37,3 +37,8 @@ document.addEventListener("keydown", (event) => {
     step(focused, event.key === "ArrowDown" ? 1 : -1);
   }
 });
+
+// On a narrow window the places scroll sideways; the current one should be seen.
+const strip = document.querySelector(".nav");
+const current = strip?.querySelector("[aria-current]");
+if (current) strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.offsetWidth) / 2;
