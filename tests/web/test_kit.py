@@ -1,4 +1,4 @@
-"""The kit in a real browser: every component, both themes, three widths, by keyboard; nothing refused, nothing thrown."""
+"""The kit in a real browser: every component, both themes, three widths, by keyboard; nothing refused or thrown."""
 
 import pytest
 

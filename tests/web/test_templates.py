@@ -11,7 +11,7 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 FORBIDDEN = {
     "an inline style": r"\sstyle=",
     "a style element": r"<style",
-    "an inline script": r"<script(?![^>]*\bsrc=)",
+    "an inline script": r"<script(?![^>]*(\bsrc=|type=.application/json))",
     "an event handler": r"\son[a-z]+=",
     "htmx code": r"\shx-on\b|\bjs:|hx-vals='js|\[[^\]]*\(\)[^\]]*\]\"\s*hx",
     "data as markup": r"\|\s*safe\b|autoescape off|mark_safe",
