@@ -112,7 +112,7 @@ function extensionsFor(textarea, cm, languages, mark) {
     cm.EditorView.contentAttributes.of(attributesOf(textarea)),
     cm.EditorState.readOnly.of(textarea.readOnly || textarea.disabled),
     languages.languageFor(kind, cm),
-    cm.autocompletion({ override: [completions(textarea, kind)], icons: false }),
+    cm.autocompletion({ override: kind === "json" ? [] : [completions(textarea, kind)], icons: false }),
     cm.keymap.of([
       ...cm.closeBracketsKeymap,
       ...cm.completionKeymap,
