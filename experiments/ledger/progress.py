@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, OuterRef, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -56,38 +58,54 @@ class Progress:
 
 
 def progress(run: Run) -> Progress:
-    """Two queries for a run that is over, three for one that is not; each reads an index."""
-    counts = dict(
-        Evaluation.objects.filter(run=run).order_by().values("state").annotate(n=Count("pk")).values_list("state", "n")
-    )
+    """How far one run is."""
+    return progress_of([run])[run.pk]
+
+
+def progress_of(runs: Sequence[Run]) -> dict[int, Progress]:
+    """How far each run is, by its id: one query, and two more when any of them is not over; each reads an index."""
+    counts: dict[int, dict[int, int]] = {run.pk: {} for run in runs}
+    for run_id, state, n in _counted(runs):
+        counts[run_id][state] = n
+    going = [run for run in runs if run.state not in OVER]
+    in_hand, pace = (_in_hand(going), _pace(going)) if going else ({}, {})
+    return {run.pk: _progress(run, counts[run.pk], in_hand.get(run.pk, 0), pace.get(run.pk)) for run in runs}
+
+
+def _progress(run: Run, counts: dict[int, int], in_hand: int, pace: float | None) -> Progress:
     by_state = {status.name.lower(): counts.get(status, 0) for status in Status}
-    state = RunState(run.state)
-    if state in OVER:
-        return Progress(state, **by_state, spent_usd=run.spent_usd)
-    pace = _pace(run)
     return Progress(
-        state,
+        RunState(run.state),
         **by_state,
-        in_hand=_in_hand(run),
+        in_hand=in_hand,
         per_second=pace,
         left_s=by_state["pending"] / pace if pace else None,
         spent_usd=run.spent_usd,
     )
 
 
-def _pace(run: Run) -> float | None:
-    recent = Evaluation.objects.filter(run=run, settled_at__gt=Now() - timedelta(seconds=WINDOW_S))
-    seen = recent.aggregate(n=Count("pk"), first=Min("settled_at"))
-    if seen["n"] < 2:
-        return None
+def _counted(runs: Sequence[Run]) -> Iterable[tuple[int, int, int]]:
+    rows = Evaluation.objects.filter(run__in=runs).order_by().values("run", "state").annotate(n=Count("pk"))
+    return rows.values_list("run", "state", "n")
+
+
+def _pace(runs: Sequence[Run]) -> dict[int, float]:
+    """Rows a second of the last stretch, by run; runs in which too little has settled to tell are left out."""
+    recent = Evaluation.objects.filter(run__in=runs, settled_at__gt=Now() - timedelta(seconds=WINDOW_S))
+    seen = recent.order_by().values("run").annotate(n=Count("pk"), first=Min("settled_at"))
+    now = timezone.now()
     # A batch is settled at one instant, so the time since the first one may be next to nothing.
-    return seen["n"] / max((timezone.now() - seen["first"]).total_seconds(), 0.5)
+    return {row["run"]: row["n"] / max((now - row["first"]).total_seconds(), 0.5) for row in seen if row["n"] > 1}
 
 
-def _in_hand(run: Run) -> int:
-    """Pending rows in slices that a worker has leased."""
-    leased = Slice.objects.filter(run=run, done=False, lease__isnull=False).values_list("first_id", "last_id")
-    stretches = Q()
-    for first, last in leased:
-        stretches |= Q(id__gte=first, id__lte=last)
-    return Evaluation.objects.filter(stretches, run=run, **PENDING).count() if stretches else 0
+def _in_hand(runs: Sequence[Run]) -> dict[int, int]:
+    """Pending rows in slices that a worker has leased, by run."""
+    inside = Evaluation.objects.filter(
+        run_id=OuterRef("run_id"), id__gte=OuterRef("first_id"), id__lte=OuterRef("last_id"), **PENDING
+    )
+    rows = Subquery(inside.order_by().values("run").annotate(n=Count("pk")).values("n"))
+    leased = Slice.objects.filter(run__in=runs, done=False, lease__isnull=False)
+    held: Counter[int] = Counter()
+    for run_id, n in leased.annotate(rows=rows).values_list("run_id", "rows"):
+        held[run_id] += n or 0
+    return held
