@@ -15,6 +15,19 @@ from evalstudio.projects.models import Project
 NEVER = 2_147_483_647  # `removed_in` of a case that is still a member
 
 
+class DatasetQuerySet(models.QuerySet):
+    def with_figures(self) -> Self:
+        """Each with the `n_cases` and `changed_at` of its latest version and its number of experiments."""
+        latest = DatasetVersion.objects.filter(dataset=models.OuterRef("pk"), number=models.OuterRef("latest_version"))
+        return self.annotate(
+            n_cases=models.Subquery(latest.values("n_cases")),
+            changed_at=models.Subquery(latest.values("created_at")),
+            n_experiments=models.Count(
+                "versions__experiment", filter=models.Q(versions__experiment__is_arriving=False), distinct=True
+            ),
+        )
+
+
 class Dataset(models.Model):
     """A versioned set of test cases."""
 
@@ -22,6 +35,8 @@ class Dataset(models.Model):
     name = models.CharField(max_length=120)
     latest_version = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = DatasetQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "name"], name="dataset_name_once")]
