@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,8 +60,10 @@ class EnumScoring:
             return {option.label.upper(): option for option in self.options if len(option.label) == 1}
         return dict(zip(ascii_uppercase, self.options, strict=False))
 
-    def option(self, label: str) -> Option:
+    def option(self, label: Any) -> Option:
         """The option of this label, whatever its case and the blanks around it. Raises OffScale."""
+        if not isinstance(label, str):
+            raise OffScale(f"The verdict must be one of the options {', '.join(self.labels)}, not {_described(label)}.")
         wanted = _plain(label)
         for option in self.options:
             if _plain(option.label) == wanted:
@@ -186,6 +189,6 @@ def _described(value: Any) -> str:
         return "nothing"
     if isinstance(value, str):
         return f"the text “{_short(value)}”"
-    if isinstance(value, bool):
-        return "true or false"
-    return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else type(value).__name__
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return "a list" if isinstance(value, list) else "an object"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from evalstudio.calls.replies import Chat
@@ -17,3 +18,13 @@ class Tools:
 
     chat: Chat | None = None
     javascript: Sandbox | None = None
+
+
+@cache
+def javascript() -> Sandbox:
+    """The sandbox of this process. Nothing heavy is loaded before it first compiles."""
+    from django.conf import settings
+
+    from evalstudio.calls.javascript import Sandbox
+
+    return Sandbox(settings.DATA_DIR / "cache")

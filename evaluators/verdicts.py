@@ -19,8 +19,8 @@ MOST_REASON = 20_000
 _THINKING = re.compile(r"^\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THINKING = re.compile(r"^[^{]*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
-_LEAD_IN = re.compile(r"^(?:final answer|answer|choice)\s*[:-]\s*", re.IGNORECASE)
-_AROUND = " \t\r()[]{}<>.*_\"'`“”‘’«»"
+_LEAD_IN = re.compile(r"^(?:final answer|answer|choice)\s*(?::|-(?![.\d]))\s*", re.IGNORECASE)
+_AROUND = " \t\r()[]{}<>*_\"'`“”‘’«»"  # what may stand around a verdict besides full stops
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)")
 _REFUSAL = re.compile(
     r"^\W*(?:(?:i['’]m|i am) (?:very |really )?(?:sorry|unable|not able|not comfortable)|sorry\b|as an ai\b"
@@ -67,12 +67,10 @@ def read(
     said = _without_thinking(text)
     try:
         if form is ReplyForm.JSON:
-            return (
-                _read_json(said, scoring, letters or {})
-                if "{" in said
-                else _read_last_line(said, scoring, letters or {})
-            )
-        return _read_object_at_end(said, scoring, letters or {}) or _read_last_line(said, scoring, letters or {})
+            reader = _read_json if "{" in said else _read_last_line
+        else:
+            reader = _read_json if "{" in said and said.endswith(("}", "```")) else _read_last_line
+        return reader(said, scoring, letters or {})
     except OffScale as error:
         raise Unreadable(Why.OFF_SCALE, str(error)) from None
     except Unreadable as error:
@@ -99,11 +97,6 @@ def _without_thinking(text: str) -> str:
 
 def _read_json(said: str, scoring: Scoring, letters: Mapping[str, Option]) -> Verdict:
     return _of_object(_object(said), scoring, letters)
-
-
-def _read_object_at_end(said: str, scoring: Scoring, letters: Mapping[str, Option]) -> Verdict | None:
-    """The verdict of a reply that ends in a JSON object although a last line was asked for."""
-    return _read_json(said, scoring, letters) if said.endswith(("}", "```")) and "{" in said else None
 
 
 def _object(said: str) -> dict[str, Any]:
@@ -158,7 +151,7 @@ def _of_object(found: Mapping[str, Any], scoring: Scoring, letters: Mapping[str,
     label = found.get("label")
     if not isinstance(label, str):
         raise Unreadable(Why.UNPARSED, "The reply has no “label”, or one that is no text.")
-    option = _option(label.strip(_AROUND), scoring, letters)
+    option = _option(label, scoring, letters)
     return Verdict(option.value, option.label, reason)
 
 
@@ -170,11 +163,11 @@ def _read_last_line(said: str, scoring: Scoring, letters: Mapping[str, Option]) 
     reason = before.strip()[:MOST_REASON]
     line = _LEAD_IN.sub("", last.strip(_AROUND)).strip(_AROUND)
     if isinstance(scoring, PercentageScoring):
-        return Verdict(scoring.value(_number(line)), None, reason)
+        return Verdict(scoring.value(_number(line.rstrip("." + _AROUND))), None, reason)
     try:
         option = _option(line, scoring, letters)
     except OffScale:
-        if re.fullmatch("[A-Za-z]", line):
+        if re.fullmatch("[A-Za-z]", line.strip("." + _AROUND)):
             raise
         raise Unreadable(Why.UNPARSED, "The last line of the reply is none of the options.") from None
     return Verdict(option.value, option.label, reason)
@@ -188,10 +181,13 @@ def _number(line: str) -> float:
 
 
 def _option(said: str, scoring: EnumScoring, letters: Mapping[str, Option]) -> Option:
-    """The option of this label, or of the letter that it was offered under."""
-    try:
-        return scoring.option(said)
-    except OffScale:
-        if said.upper() in letters:
-            return letters[said.upper()]
-        raise
+    """The option of this label, or of the letter that it was offered under. Raises OffScale."""
+    bare = said.strip("." + _AROUND)
+    for label in (said, bare):
+        try:
+            return scoring.option(label)
+        except OffScale:
+            continue
+    if bare.upper() in letters:
+        return letters[bare.upper()]
+    return scoring.option(said)

@@ -110,10 +110,11 @@ def _check_call(node: nodes.Call, field: str) -> Iterator[FieldError]:
 
 def _check_names(tree: nodes.Template, field: str, language: SandboxedEnvironment) -> list[FieldError]:
     tree.set_environment(language)
-    unknown = meta.find_undeclared_variables(tree) - {*NAMES, "range"}
+    special = {name.name for name in tree.find_all(nodes.Name)} & {"self", "super", "caller", "varargs", "kwargs"}
+    unknown = (meta.find_undeclared_variables(tree) | special) - {*NAMES, "range"}
     lines: dict[str, int] = {}
     for name in tree.find_all(nodes.Name):
-        if name.name in unknown:
+        if name.name in unknown and name.ctx == "load":
             lines[name.name] = min(lines.get(name.name, name.lineno), name.lineno)
     return [_unknown(name, field, line) for name, line in lines.items()]
 

@@ -37,7 +37,8 @@ LOOP_ATTRIBUTES = frozenset(("index", "index0", "revindex", "revindex0", "first"
 FILTERS = frozenset((
     "abs", "capitalize", "count", "d", "default", "dictsort", "first", "float", "indent", "int", "items", "join",
     "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round",
-    "select", "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "truncate", "unique", "upper", "wordcount",
+    "select", "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "truncate", "unique", "upper",
+    "wordcount",
 ))
 TESTS = frozenset((
     "boolean", "defined", "divisibleby", "eq", "equalto", "even", "false", "float", "ge", "greaterthan", "gt", "in",
