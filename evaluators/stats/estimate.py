@@ -81,10 +81,11 @@ def estimate(moments: Moments, asked: int) -> Estimate:
     if moments.is_binary and moments.clusters == moments.n:
         low, high = wilson(moments.total, moments.n)
         return _estimate(mean, low, high, moments, asked, "Wilson score interval")
-    if moments.most - moments.least < 1e-12:
+    error = _standard_error(mean, moments)
+    if moments.most - moments.least < 1e-12 or error < 1e-9:
         low, high = _all_equal(mean, moments.clusters)
-        return _estimate(mean, low, high, moments, asked, "all scores equal: bound on the share that may differ")
-    half = student_t(moments.clusters - 1) * _standard_error(mean, moments)
+        return _estimate(mean, low, high, moments, asked, "all cases equal: bound on the share that may differ")
+    half = student_t(moments.clusters - 1) * error
     low, high = max(0.0, mean - half), min(1.0, mean + half)
     return _estimate(mean, low, high, moments, asked, "t interval over cases, cluster-robust")
 
@@ -105,7 +106,7 @@ def _standard_error(mean: float, moments: Moments) -> float:
 
 
 def _all_equal(value: float, clusters: int) -> tuple[float, float]:
-    """Scores that never differ still leave room: with 95 % confidence at most 1 − 0.05^(1/G) of cases do.
+    """Cases that never differ still leave room: with 95 % confidence at most 1 − 0.05^(1/G) of cases do.
 
     That is the upper Clopper–Pearson bound for no event in G cases; those that differ may lie at either end.
     """

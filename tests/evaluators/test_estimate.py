@@ -62,6 +62,11 @@ def test_scores_that_never_differ_still_have_an_interval():
     assert figure.low < figure.value < figure.high < 1
 
 
+def test_cases_whose_means_never_differ_still_have_an_interval():
+    figure = of([(case, score) for case in range(20) for score in (0.0, 1.0)])
+    assert figure.low < figure.value == 0.5 < figure.high
+
+
 @pytest.mark.parametrize(
     ("draw", "truth"),
     [
