@@ -1,7 +1,7 @@
 """Pages of a long list by key: "the 25 rows after this one", the same cost on page 1 and on page 4,000.
 
-Rows are ordered by a sort value and then by id. The cursor in the address is the sort value and id of a row, so a row
-that arrives or leaves elsewhere shifts nothing.
+Rows are ordered by a sort value and then by id. The cursor in the address is the place of a row, its sort value and id,
+so a row that arrives or leaves elsewhere shifts nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.expressions import OrderBy
 
 PAGE_SIZE = 25
@@ -62,31 +62,86 @@ class Page:
     next: str | None
 
 
-def page_of(queryset: QuerySet, order: Order, query: Mapping[str, str], size: int = PAGE_SIZE) -> Page:
-    """One page, at the place that `after` or `before` in `query` names; the first page without them.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row stands in a walk: in which part, with which sort value, under which id."""
 
-    A cursor that cannot be read, belongs to another order or points behind the last row leads to the first page. One
-    query; two then.
+    part: int
+    value: Any
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A list made of parts that follow one another, each a queryset in an order of its own.
+
+    Where one order over everything would have to sort it, parts can each walk along an index: the rows with a score by
+    score, then those without by id.
     """
-    queryset = queryset.annotate(sort_value=F(order.by), sort_id=F("pk"))
-    backwards = "before" in query
-    place = _read_cursor(query.get("before") or query.get("after") or "")
-    rows = _rows_beyond(queryset, order, place, backwards=backwards, size=size) if place else []
-    if rows:
-        return _page_before(rows, size) if backwards else _page(rows, size, is_first=False)
-    return _page(_fetch(order.applied_to(queryset, backwards=False), size), size, is_first=True)
+
+    parts: tuple[tuple[QuerySet, Order], ...]
+
+    def beyond(self, place: Place | None, limit: int, *, backwards: bool = False) -> list[Any]:
+        """At most `limit` rows after a place, or before it, nearest first; from the end of the list without a place.
+
+        A query for each part that it touches. Raises what the database says to a sort value of another type.
+        """
+        rows: list[Any] = []
+        numbers = range(len(self.parts))
+        for number in reversed(numbers) if backwards else numbers:
+            if place and (number > place.part if backwards else number < place.part):
+                continue
+            queryset, order = self._part(number)
+            if place and number == place.part:
+                queryset = queryset.filter(order.beyond(place.value, place.key, backwards=backwards))
+            rows += order.applied_to(queryset, backwards=backwards)[: limit - len(rows)]
+            if len(rows) == limit:
+                break
+        return rows
+
+    def place_of(self, **lookup: Any) -> Place | None:
+        """The place of the one row that a lookup finds; None where the walk does not come past it."""
+        for number in range(len(self.parts)):
+            queryset, _ = self._part(number)
+            found = queryset.filter(**lookup).values_list("sort_value", "sort_id").first()
+            if found:
+                return Place(number, *found)
+        return None
+
+    def count_before(self, place: Place) -> int:
+        """How many rows come before a place. A query for each part up to it."""
+        before = 0
+        for number in range(place.part + 1):
+            queryset, order = self._part(number)
+            if number == place.part:
+                queryset = queryset.filter(order.beyond(place.value, place.key, backwards=True))
+            before += queryset.count()
+        return before
+
+    def page(self, query: Mapping[str, str], size: int = PAGE_SIZE) -> Page:
+        """One page, at the place that `after` or `before` in `query` names; the first page without them.
+
+        A cursor that cannot be read, belongs to another order or points behind the last row leads to the first page.
+        """
+        backwards = "before" in query
+        place = _read_cursor(query.get("before") or query.get("after") or "")
+        try:
+            # One row more than is shown says whether there is another page.
+            rows = self.beyond(place, size + 1, backwards=backwards) if place else []
+        except (ValueError, TypeError, ValidationError):
+            rows = []
+        if rows:
+            return _page_before(rows, size) if backwards else _page(rows, size, is_first=False)
+        return _page(self.beyond(None, size + 1), size, is_first=True)
+
+    def _part(self, number: int) -> tuple[QuerySet, Order]:
+        queryset, order = self.parts[number]
+        return queryset.annotate(sort_value=F(order.by), sort_id=F("pk"), sort_part=Value(number)), order
 
 
-def _rows_beyond(queryset: QuerySet, order: Order, place: tuple[Any, int], *, backwards: bool, size: int) -> list[Any]:
-    try:
-        beyond = queryset.filter(order.beyond(*place, backwards=backwards))
-    except (ValueError, TypeError, ValidationError):  # a value of another type than the column's
-        return []
-    return _fetch(order.applied_to(beyond, backwards=backwards), size)
-
-
-def _fetch(queryset: QuerySet, size: int) -> list[Any]:
-    return list(queryset[: size + 1])  # one more than shown says whether there is a next page
+def page_of(queryset: QuerySet, order: Order, query: Mapping[str, str], size: int = PAGE_SIZE) -> Page:
+    """One page of a queryset in one order. One query; two where the cursor leads nowhere."""
+    return Walk(((queryset, order),)).page(query, size)
 
 
 def _page(rows: list[Any], size: int, *, is_first: bool) -> Page:
@@ -100,17 +155,18 @@ def _page_before(rows: list[Any], size: int) -> Page:
 
 
 def _cursor(row: Any) -> str:
-    value, key = (row["sort_value"], row["sort_id"]) if isinstance(row, dict) else (row.sort_value, row.sort_id)
+    names = ("sort_part", "sort_value", "sort_id")
+    part, value, key = (row[name] if isinstance(row, dict) else getattr(row, name) for name in names)
     packed = {"at": value.isoformat()} if isinstance(value, datetime) else value
-    return base64.urlsafe_b64encode(json.dumps([packed, key]).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(json.dumps([part, packed, key]).encode()).decode().rstrip("=")
 
 
-def _read_cursor(text: str) -> tuple[Any, int] | None:
+def _read_cursor(text: str) -> Place | None:
     try:
-        value, key = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        part, value, key = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         if isinstance(value, dict):
             value = datetime.fromisoformat(value["at"])
     except (ValueError, KeyError, TypeError, binascii.Error):
         return None
     is_value = value is None or isinstance(value, str | int | float | datetime)
-    return (value, key) if is_value and type(key) is int else None
+    return Place(part, value, key) if is_value and type(key) is int and type(part) is int else None
