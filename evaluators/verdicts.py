@@ -109,7 +109,7 @@ def _object(said: str) -> dict[str, Any]:
         start = said.find("{")
         text = said[start : end + 1] if end > start else said[start:] + "}"
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant, strict=False)
+        found = _STRICT.decode(text)
     except (ValueError, RecursionError):
         raise Unreadable(Why.UNPARSED, _what_is_wrong(said)) from None
     if not isinstance(found, dict):
@@ -128,12 +128,15 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
+_STRICT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant, strict=False)
+_LOOSE = json.JSONDecoder(strict=False)
+
+
 def _what_is_wrong(said: str) -> str:
     objects, at = 0, said.find("{")
-    decoder = json.JSONDecoder(strict=False)
     while at >= 0 and objects < 2:
         try:
-            _, end = decoder.raw_decode(said, at)
+            _, end = _LOOSE.raw_decode(said, at)
         except (ValueError, RecursionError):
             at = said.find("{", at + 1)
         else:

@@ -37,6 +37,11 @@ class Part(NamedTuple):
     path: str = ""
 
     @property
+    def title(self) -> str:
+        """Where it comes from, as people read it."""
+        return "Reply rules" if self.origin == "rules" else self.origin.capitalize()
+
+    @property
     def sent(self) -> str:
         """The piece as the model reads it: a value stands between delimiters that it cannot close itself."""
         if not self.path:
@@ -106,7 +111,7 @@ def collected(pieces: Iterator[str]) -> Rendered:
         if literal:
             parts.append(Part(literal, "prompt"))
             literal = ""
-        parts.append(Part("".join(piece), _origin(piece.path), piece.path))
+        parts.append(Part(str.__str__(piece), _origin(piece.path), piece.path))
     if literal:
         parts.append(Part(literal, "prompt"))
     return Rendered(tuple(parts))
