@@ -2,8 +2,9 @@
 
 const prompt = {
   name: "prompt",
-  startState: () => ({ within: null }),
+  startState: () => ({ within: null, heading: false }),
   token(stream, state) {
+    if (stream.sol()) state.heading = !state.within && /^#{1,6}\s/.test(stream.string);
     if (state.within) {
       const end = { "{{": "}}", "{%": "%}", "{#": "#}", "{": "}" }[state.within];
       if (stream.match(end)) {
@@ -20,7 +21,6 @@ const prompt = {
       stream.next();
       return null;
     }
-    if (stream.sol() && stream.match(/^#{1,6}\s.*/)) return "heading";
     const open = stream.match(/^\{(?:\{|%|#)/) || stream.match(/^\{(?=[A-Za-z_][\w.[\]]*\})/);
     if (open) {
       state.within = open[0];
@@ -28,8 +28,8 @@ const prompt = {
     }
     if (stream.match(/^<\/?[A-Za-z_][\w-]*>/)) return "tagName";
     stream.next();
-    stream.eatWhile(/[^{<#]/);
-    return null;
+    stream.eatWhile(/[^{<]/);
+    return state.heading ? "heading" : null;
   },
 };
 
