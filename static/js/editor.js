@@ -78,6 +78,18 @@ function lineMark({ Decoration, EditorView, StateEffect, StateField }) {
   return { field, setLine };
 }
 
+/** Typing over a selection, done here: left to itself, Chromium writes a style attribute that the page's policy refuses. */
+function typeOver(event, view) {
+  const { from, to, empty } = view.state.selection.main;
+  if (event.inputType !== "insertText" || !event.data || empty || view.composing || view.state.readOnly) return false;
+  event.preventDefault();
+  const insert = () =>
+    view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+  const handlers = view.state.facet(view.constructor.inputHandler);
+  if (!handlers.some((handle) => handle(view, from, to, event.data, insert))) view.dispatch(insert());
+  return true;
+}
+
 function attributesOf(textarea) {
   const label = document.querySelector(`label[for="${CSS.escape(textarea.id)}"]`);
   const attributes = { "aria-label": label?.textContent.trim() ?? textarea.getAttribute("aria-label") ?? "Code" };
@@ -112,11 +124,12 @@ function extensionsFor(textarea, cm, languages, mark) {
     cm.EditorView.contentAttributes.of(attributesOf(textarea)),
     cm.EditorState.readOnly.of(textarea.readOnly || textarea.disabled),
     languages.languageFor(kind, cm),
+    cm.EditorView.domEventHandlers({ beforeinput: typeOver }),
     cm.autocompletion({ override: kind === "json" ? [] : [completions(textarea, kind)], icons: false }),
     cm.keymap.of([
       ...cm.closeBracketsKeymap,
       ...cm.completionKeymap,
-      ...cm.defaultKeymap,
+      ...cm.defaultKeymap.filter(({ key }) => key !== "Mod-Enter"), // it runs what is being edited
       ...cm.historyKeymap,
       ...cm.searchKeymap,
     ]),
