@@ -14,6 +14,7 @@ import hashlib
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ class Endpoint:
     requests: int = 0
     in_flight: int = 0
     max_in_flight: int = 0
+    first_at: float | None = None  # when the first question came, on the machine's monotonic clock
 
     def fate(self, prompt: bytes) -> float:
         """A number in [0, 1) for this attempt at this prompt."""
@@ -38,7 +40,9 @@ class Endpoint:
         return int.from_bytes(digest, "big") / 2**64
 
     def stats(self) -> bytes:
-        return json.dumps({"requests": self.requests, "max_in_flight": self.max_in_flight}).encode()
+        return json.dumps(
+            {"requests": self.requests, "max_in_flight": self.max_in_flight, "first_at": self.first_at}
+        ).encode()
 
 
 class Wire(asyncio.Protocol):
@@ -69,6 +73,7 @@ class Wire(asyncio.Protocol):
             self.send(b"200 OK", endpoint.stats())
             return
         endpoint.requests += 1
+        endpoint.first_at = endpoint.first_at or time.monotonic()
         prompt = json.loads(body)["messages"][-1]["content"].encode()
         fate = endpoint.fate(prompt)
         if fate < endpoint.rate_429:

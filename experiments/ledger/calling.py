@@ -186,7 +186,7 @@ class CallingTurn:
         """Send rows up until every slot is taken and as many again, at most 64, are waiting for one."""
         for connection_id, line in self.lines.items():
             while line.is_short:
-                rows = self.desk.take(line.room - len(line.buffer), connection_id)
+                rows = self.desk.take(line.room + line.grant.slots, connection_id)
                 line.buffer.extend(rows)
                 if not rows:
                     line.dry_until = time.monotonic() + DRY_S

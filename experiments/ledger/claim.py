@@ -5,8 +5,11 @@ The conditions stand here as querysets because `blocked` explains waiting rows b
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -89,8 +92,8 @@ def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
     return chosen
 
 
-def read_rows(claimed: Slice) -> list[Row]:
-    """The pending rows of a slice, in order, with cases and outputs. Opens no transaction."""
+def read_rows(claimed: Claim) -> list[Row]:
+    """The pending rows of what was claimed, in order, with cases and outputs. One query, and no transaction."""
     columns = (
         "id",
         "repeat",
@@ -100,20 +103,30 @@ def read_rows(claimed: Slice) -> list[Row]:
         "output__body__outputs",
         "output__body__steps",
     )
-    pending = Evaluation.objects.filter(
-        run=claimed.run_id, id__gte=claimed.first_id, id__lte=claimed.last_id, **PENDING
-    ).order_by("id")
+    last_ids = [part.last_id for part in claimed.slices]
+    pending = Evaluation.objects.filter(_stretches(claimed.slices), run=claimed.run, **PENDING).order_by("id")
     return [
         Row(
             row_id,
-            claimed.run_id,
-            claimed.pk,
+            claimed.run.pk,
+            claimed.slices[bisect_left(last_ids, row_id)].pk,
             Sample(
                 inputs=inputs, expected_outputs=expected, outputs=outputs, steps=steps, metadata=metadata, repeat=repeat
             ),
         )
         for row_id, repeat, inputs, expected, metadata, outputs, steps in pending.values_list(*columns)
     ]
+
+
+def _stretches(slices: list[Slice]) -> Q:
+    """The rows of these slices, given in order; neighbours are one condition."""
+    found: list[list[int]] = []
+    for part in slices:
+        if found and found[-1][1] + 1 == part.first_id:
+            found[-1][1] = part.last_id
+        else:
+            found.append([part.first_id, part.last_id])
+    return reduce(or_, (Q(id__gte=first, id__lte=last) for first, last in found))
 
 
 def release(lease_id: str, slice_ids: Iterable[int] | None = None) -> int:

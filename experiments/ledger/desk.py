@@ -12,6 +12,8 @@ from experiments.ledger.finish import close_slices, finish_run, land_run
 from experiments.ledger.settle import Book, settle
 from experiments.models import Run, RunState, Slice
 
+CLOSED_TOGETHER = 8  # slices
+
 
 @dataclass
 class Held:
@@ -48,12 +50,12 @@ class Desk:
         run = claimed.run
         if run.pk not in self.runs:
             self.runs[run.pk] = Served(_work_for(run), run.connection_id, Book(run.pk))
-        rows: list[Row] = []
-        for found in claimed.slices:
-            pending = read_rows(found)
-            self.slices[found.pk] = Held(run.pk, {row.id for row in pending}, blamed=found.crashes > 0)
-            rows += pending
-        self._let_go(found.pk for found in claimed.slices)
+        for part in claimed.slices:
+            self.slices[part.pk] = Held(run.pk, set(), blamed=part.crashes > 0)
+        rows = read_rows(claimed)
+        for row in rows:
+            self.slices[row.slice_id].open_rows.add(row.id)
+        self._let_go()
         return rows
 
     def settle(self, scored: Iterable[tuple[Row, Score]]) -> None:
@@ -67,13 +69,11 @@ class Desk:
             self.put_back(row for row, _ in group)
 
     def put_back(self, rows: Iterable[Row]) -> None:
-        """These rows are off the desk, settled or not; slices without open rows are closed, or released."""
-        touched = set()
+        """These rows are off the desk, settled or not."""
         for row in rows:
             if held := self.slices.get(row.slice_id):
                 held.open_rows.discard(row.id)
-                touched.add(row.slice_id)
-        self._let_go(touched)
+        self._let_go()
 
     def halted(self) -> set[int]:
         """Runs on the desk that must not go on: stopped, stopping or gone."""
@@ -82,22 +82,28 @@ class Desk:
 
     def clear(self) -> None:
         """Give back everything."""
-        release(self.lease_id)
-        for run_id in self._held_runs():
-            land_run(run_id)
-        self.slices.clear()
+        for held in self.slices.values():
+            held.open_rows.clear()
+        self._let_go()
 
     def _held_runs(self) -> set[int]:
         return {held.run_id for held in self.slices.values()}
 
-    def _let_go(self, slice_ids: Iterable[int]) -> None:
-        empty = [slice_id for slice_id in slice_ids if not self.slices[slice_id].open_rows]
+    def _let_go(self) -> None:
+        """Close the slices whose rows are all off the desk, or release them when some went back.
+
+        A few at a time, for speed, while other slices of their run lie here; the last one takes all of its run along.
+        """
+        empty = [slice_id for slice_id, held in self.slices.items() if not held.open_rows]
+        going_on = {held.run_id for held in self.slices.values() if held.open_rows}
+        if len(empty) < CLOSED_TOGETHER:
+            empty = [slice_id for slice_id in empty if self.slices[slice_id].run_id not in going_on]
         if not empty:
             return
         runs = {self.slices.pop(slice_id).run_id for slice_id in empty}
         if close_slices(empty) < len(empty):
             release(self.lease_id, empty)
-        for run_id in runs:
+        for run_id in runs - going_on:
             finish_run(run_id) or land_run(run_id)
 
     def _forgive(self, slice_ids: set[int]) -> None:

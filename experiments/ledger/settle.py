@@ -6,8 +6,6 @@ kill inside it leaves nothing; a late worker whose row has been settled by anoth
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,13 +14,12 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F, Max
 from django.db.models.functions import Coalesce
 
-from evalstudio.calls import evidence
 from evaluators.core import Score, Status, Why
-from experiments.models import EvaluationBody, Run, RunLabel
+from experiments.ledger.keeping import keep_replies, keep_words, now_sql, storable
+from experiments.models import Run, RunLabel
 
 MOST_ROWS = 500  # a transaction
 LABEL_LENGTH = RunLabel._meta.get_field("label").max_length
-NOW = {"sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "postgresql": "STATEMENT_TIMESTAMP()"}
 
 Scored = tuple[int, Score]  # an evaluation's id and what it came to
 
@@ -54,7 +51,7 @@ def _settle_some(book: Book, scored: Sequence[Scored]) -> set[int]:
         if len(scored) > 1:
             return set().union(*(_settle_some(book, [one]) for one in scored))
         row_id, _ = scored[0]
-        refused = Score.failed(Why.BROKEN, f"The score could not be stored: {_text(str(error))[:300]}")
+        refused = Score.failed(Why.BROKEN, f"The score could not be stored: {storable(str(error))[:300]}")
         return _settle_together(book, [(row_id, refused)])
 
 
@@ -62,9 +59,9 @@ def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
     labels = _label_ids(book, (score.label for _, score in scored if score.label is not None))
     with transaction.atomic():
         replies = [reply for _, score in scored for reply in score.replies]
-        evidence.store(replies)
+        keep_replies(replies)
         settled = _update_rows(scored, labels)
-        _insert_bodies(scored, settled)
+        keep_words((row_id, score) for row_id, score in scored if row_id in settled)
         _count(book, replies)
     return settled
 
@@ -90,35 +87,13 @@ def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int
                   why = CAST(fresh.column6 AS varchar),
                   latency_ms = CAST(fresh.column7 AS double precision),
                   cost_usd = CAST(fresh.column8 AS double precision),
-                  settled_at = {NOW[connection.vendor]}
+                  settled_at = {now_sql()}
                 FROM (VALUES {values}) AS fresh
                 WHERE experiments_evaluation.id = fresh.column1 AND experiments_evaluation.state = 0
                 RETURNING experiments_evaluation.id""",  # noqa: S608 - no outside text in it
             parameters,
         )
         return {row_id for (row_id,) in cursor.fetchall()}
-
-
-def _insert_bodies(scored: Sequence[Scored], settled: set[int]) -> None:
-    """The words behind the scores, where there are any, of the rows that this transaction settled."""
-    rows = [
-        (
-            row_id,
-            _text(score.reason),
-            _json({name: value for name, value in score.measures.items() if math.isfinite(value)}),
-            _json([reply.key for reply in score.replies]),
-            _json([_text(line) for line in score.logs]),
-        )
-        for row_id, score in scored
-        if row_id in settled and (score.reason or score.measures or score.replies or score.logs)
-    ]
-    if rows:
-        table = EvaluationBody._meta.db_table
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                f"INSERT INTO {table} (evaluation_id, reason, measures, call_keys, logs) VALUES (%s, %s, %s, %s, %s)",  # noqa: S608
-                rows,
-            )
 
 
 def _count(book: Book, replies: Iterable[Any]) -> None:
@@ -154,13 +129,4 @@ def _label_ids(book: Book, labels: Iterable[str]) -> Mapping[str, int]:
 
 
 def _label(label: str) -> str:
-    return _text(label)[:LABEL_LENGTH]
-
-
-def _text(text: str) -> str:
-    """The text without what a database cannot hold: NUL, and halves of characters."""
-    return text.replace("\0", "�").encode("utf-8", "replace").decode()
-
-
-def _json(value: Any) -> str | None:
-    return json.dumps(value, ensure_ascii=False) if value else None
+    return storable(label)[:LABEL_LENGTH]

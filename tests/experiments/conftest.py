@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evalstudio.calls.models import Connection
 from evaluators.models import Evaluator
 from experiments.models import Case, CaseSpan, Dataset, DatasetVersion, Experiment, Output, OutputBody, System
 from tests.experiments.small_kinds import SMALL_KINDS
@@ -19,18 +20,28 @@ def small_kinds(monkeypatch):
 
 
 @pytest.fixture
+def connection(project, chat_server):
+    """A connection to the local chat server, which repeats what it is asked to."""
+    chat_server.reply = lambda body: body["messages"][0]["content"].removeprefix("Repeat: ")
+    connection = Connection(project=project, name="local", base_url=chat_server.url, model="tiny", max_in_flight=8)
+    connection.key = "sk-right"
+    connection.save()
+    return connection
+
+
+@pytest.fixture
 def make_experiment(project):
     """make_experiment(30) → an experiment with thirty outputs, `{"value": "answer 0"}` and so on."""
 
     def make(n: int, name: str = "system") -> Experiment:
-        dataset, _ = Dataset.objects.get_or_create(project=project, name=f"{n} questions", defaults={"latest_version": 1})
+        dataset, _ = Dataset.objects.get_or_create(
+            project=project, name=f"{n} questions", defaults={"latest_version": 1}
+        )
         version, made = DatasetVersion.objects.get_or_create(dataset=dataset, number=1, defaults={"n_cases": n})
         if made:
             _add_cases(dataset, n)
         system, _ = System.objects.get_or_create(project=project, name=name)
-        experiment = Experiment.objects.create(
-            project=project, system=system, dataset_version=version, source="file"
-        )
+        experiment = Experiment.objects.create(project=project, system=system, dataset_version=version, source="file")
         add_outputs(experiment)
         return experiment
 
@@ -72,7 +83,9 @@ def make_version(project, alice):
     """make_version("length") → the first version of an evaluator of that kind, with this configuration."""
 
     def make(kind: str, **config):
-        evaluator, _ = Evaluator.objects.get_or_create(project=project, name=f"{kind} {sorted(config.items())}", kind=kind)
+        evaluator, _ = Evaluator.objects.get_or_create(
+            project=project, name=f"{kind} {sorted(config.items())}", kind=kind
+        )
         return evaluator.revise(config, schema=1, author=alice)
 
     return make

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django_q.models import OrmQ
 
-from evalstudio.calls.models import Call, Connection, ConnectionShare, Lease
+from evalstudio.calls.models import Call, ConnectionShare, Lease
 from evaluators.core import Status
 from experiments.ledger.progress import progress
 from experiments.ledger.start import CannotStart, start
@@ -14,15 +14,6 @@ from experiments.models import Evaluation, EvaluationBody, RunLabel, RunState, S
 from tests.experiments.conftest import add_outputs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
-
-
-@pytest.fixture
-def connection(project, chat_server):
-    chat_server.reply = lambda body: body["messages"][0]["content"].removeprefix("Repeat: ")
-    connection = Connection(project=project, name="local", base_url=chat_server.url, model="tiny", max_in_flight=8)
-    connection.key = "sk-right"
-    connection.save()
-    return connection
 
 
 def test_starting_writes_a_row_for_every_output_and_calls_a_worker(make_experiment, make_version, alice):

@@ -1,0 +1,98 @@
+"""Workers are killed with SIGKILL at any moment. Nothing may be lost, nothing doubled, little asked twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from evalstudio.calls.models import Call, Lease
+from evaluators.core import Status, Why
+from experiments.ledger.progress import progress
+from experiments.ledger.start import start
+from experiments.ledger.sweep import sweep
+from experiments.models import Evaluation, Run, RunState
+from tests.experiments.nursery import Nursery
+from tests.local_chat_server import broken, cut_off, too_many
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
+UNFLUSHED = 64
+
+
+@pytest.fixture
+def nursery():
+    with Nursery() as nursery:
+        yield nursery
+
+
+def wait_for(condition: Callable[[], bool], within_s: float = 20.0) -> None:
+    give_up_at = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < give_up_at, "It did not happen in time."
+        time.sleep(0.02)
+
+
+def settled(run: Run) -> int:
+    return Evaluation.objects.filter(run=run, state__gt=Status.AWAITING).count()
+
+
+def kill(nursery: Nursery, worker: int) -> None:
+    os.kill(worker, signal.SIGKILL)
+    nursery.wait(worker)
+
+
+def test_a_killed_worker_loses_nothing_and_another_goes_on_at_once(
+    nursery, make_experiment, make_version, connection, chat_server, alice
+):
+    chat_server.latency_s = 0.2
+    run = start(make_version("asking", connection_id=connection.pk), make_experiment(120), alice)
+    worker = nursery.spawn("net")
+    wait_for(lambda: settled(run) >= 10)
+    kill(nursery, worker)
+    before, killed_at = settled(run), time.monotonic()
+    successor = nursery.spawn("net")
+    wait_for(lambda: settled(run) > before)
+    assert time.monotonic() - killed_at < 3
+    nursery.wait(successor)
+    run.refresh_from_db()
+    assert (run.state, progress(run).scored) == (RunState.FINISHED, 120)
+    assert Call.objects.count() == 120
+    assert chat_server.calls <= 120 + connection.max_in_flight + UNFLUSHED
+
+
+def test_chaos(nursery, make_experiment, make_version, connection, chat_server, alice):
+    rows, kills, dice = 300, 6, random.Random(7)
+    connection.max_in_flight = 16
+    connection.save()
+    chat_server.latency_s = 0.05
+    faults = [too_many(ms=20)] * 15 + [broken()] * 9 + [cut_off()] * 6
+    chat_server.then(*faults)
+    run = start(make_version("asking", connection_id=connection.pk), make_experiment(rows), alice)
+    for _ in range(kills):
+        worker = nursery.spawn("net")
+        time.sleep(dice.uniform(0.1, 0.7))
+        kill(nursery, worker)
+    while settled(run) < rows:
+        nursery.wait(nursery.spawn("net"))
+    run.refresh_from_db()
+    assert (run.state, progress(run).scored) == (RunState.FINISHED, rows)
+    assert Evaluation.objects.filter(run=run).count() == rows
+    assert chat_server.calls <= rows + len(faults) + kills * (16 + UNFLUSHED)
+    assert not Lease.objects.exists()
+
+
+def test_a_row_that_ends_its_worker_fails_and_takes_nothing_with_it(nursery, make_experiment, make_version, alice):
+    run = start(make_version("length", deadly="answer 17"), make_experiment(40), alice)
+    for _ in range(8):
+        nursery.wait(nursery.spawn("cpu"))
+        sweep()
+        if settled(run) == 40:
+            break
+    deadly = Evaluation.objects.get(run=run, state=Status.FAILED)
+    assert (deadly.output.case.key, deadly.why) == ("case-17", Why.ENDED_WORKER)
+    run.refresh_from_db()
+    assert (run.state, progress(run).scored) == (RunState.FINISHED, 39)
