@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.views import datasets, imports
+from experiments.views import bench_picker, datasets, imports
 
 dataset_urls = [
     path("datasets/", datasets.dataset_list, name="dataset-list"),
@@ -12,4 +12,9 @@ dataset_urls = [
     path("imports/<int:pk>/discard/", imports.import_discard, name="import-discard"),
 ]
 
-urlpatterns = [*dataset_urls]
+bench_urls = [
+    path("bench/picker/", bench_picker.bench_picker, name="bench-picker"),
+    path("bench/sample/", bench_picker.bench_sample, name="bench-sample"),
+]
+
+urlpatterns = [*dataset_urls, *bench_urls]

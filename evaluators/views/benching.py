@@ -101,9 +101,10 @@ class Tested:
         return self.score.replies
 
     @property
-    def parts(self) -> list[tuple[str, Any]]:
-        """The pieces of the message, each under the name of where it comes from."""
-        return [(ORIGINS[part.origin], part) for part in self.message.parts if part.text.strip()]
+    def parts(self) -> list[tuple[str, Any, str]]:
+        """The pieces of the message: the name of where each comes from, the piece, and its text without blank edges."""
+        pieces = [(ORIGINS[part.origin], part, part.text.strip("\r\n")) for part in self.message.parts]
+        return [piece for piece in pieces if piece[2].strip() or piece[1].path]
 
 
 @require_POST

@@ -16,6 +16,7 @@ from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Order, page_of
 from evaluators.kinds import KINDS
 from evaluators.models import Draft, Evaluator, EvaluatorVersion
+from evaluators.views.picking import starting_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ def evaluator_list(request: ProjectRequest) -> HttpResponse:
         "words": words,
         "drafts": _drafts_of_new(request),
         "may_edit": request.role >= Role.EDITOR,
+        **({} if counts else starting_points()),
     }
     return page_or_fragment(request, "evaluators/list.html", context)
 
