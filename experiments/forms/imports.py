@@ -234,9 +234,7 @@ class MappingForm(SaysErrors, forms.Form):
         if not roots & {*ROOTS, *OUTPUT_FIELDS, "split"}:
             self.add_error(None, "Nothing of the file goes in. Choose what at least one column becomes.")
         elif "key" not in roots and "inputs" not in roots:
-            self.add_error(
-                None, "Choose the column that holds the key: without inputs, nothing else ties a row to a case."
-            )
+            self.add_error(None, "Choose which column is the key: without inputs, only a key ties a row to a case.")
         if any(target.is_output for target in targets) and not self.cleaned_data.get("system"):
             self.add_error("system", "Name the system that made the outputs.")
 

@@ -148,7 +148,7 @@ class Import(models.Model):
     row_errors = models.JSONField(default=list)  # the first ones: {line, field, reason}
     outputs_digest = models.CharField(max_length=64, blank=True)  # of the outputs read so far, whatever their order
     failure = models.CharField(max_length=500, blank=True)
-    tries = models.PositiveSmallIntegerField(default=0)  # starts since the last committed batch
+    tries = models.PositiveSmallIntegerField(default=0)  # starts at the place it has reached
     lease = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

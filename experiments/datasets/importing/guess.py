@@ -69,7 +69,7 @@ def _dotted(parent: str, name: str) -> Target:
 
 def _by_word(column: Column) -> Target:
     meaning = _meaning(column.name)
-    if meaning in FIGURES and column.found != "number":
+    if meaning in FIGURES and column.found not in ("number", "mixed"):
         meaning = "metadata"
     if meaning in ROOTS and column.found == "object":
         return Target(meaning)

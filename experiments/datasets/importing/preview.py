@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from experiments.datasets.importing import formats
-from experiments.datasets.importing.columns import ABSENT, Column, ColumnType, columns_of, spelled
+from experiments.datasets.importing.columns import ABSENT, BadValue, Column, ColumnType, columns_of, spelled
 from experiments.datasets.importing.files import Source
 from experiments.datasets.importing.formats import Shape
 from experiments.datasets.importing.rows import BadFile, Row
@@ -70,6 +70,9 @@ def _first_rows(stored: IO[bytes], shape: Shape) -> list[Row]:
 def _cell(value: Any) -> str | None:
     if value is ABSENT:
         return None
-    text = value if isinstance(value, str) else spelled(value)
+    try:
+        text = value if isinstance(value, str) else spelled(value)
+    except BadValue as error:
+        text = str(error)
     line = " ".join(text[: 4 * SHOWN_CHARACTERS].split())
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"

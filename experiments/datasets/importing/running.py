@@ -77,7 +77,7 @@ def _reading(job: Import) -> Reading:
 
 
 def _save_progress(hold: Hold, job: Import, batch: Batch, **changes: Any) -> None:
-    hold.save(job, read_to=batch.last_row, bytes_read=batch.stored_read, tries=0, **changes)
+    hold.save(job, read_to=batch.last_row, bytes_read=batch.stored_read, tries=1, **changes)
 
 
 # --- Cases ------------------------------------------------------------------------------------------------------------

@@ -14,10 +14,13 @@ UNMAPPED_KEPT = timedelta(days=7)
 
 
 def run_import(pk: int) -> None:
-    """Carry one import out and pass the data set on to the next."""
-    if running.run(pk):
-        dataset_id = Import.objects.values_list("dataset_id", flat=True).get(pk=pk)
-        resume_orphans(dataset_id=dataset_id)
+    """Carry one import out, then ask for the one that waited for its data set."""
+    if not running.run(pk):
+        return
+    dataset_id = Import.objects.values_list("dataset_id", flat=True).get(pk=pk)
+    following = Import.objects.filter(dataset=dataset_id, state=ImportState.WAITING).order_by("pk").first()
+    if dataset_id and following:
+        enqueue(following.pk)
 
 
 def enqueue(pk: int) -> None:
