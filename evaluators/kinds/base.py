@@ -41,7 +41,11 @@ class Kind(Protocol[C]):
     summary: str
     icon: str
     schema: int
-    form: type[KindForm]
+
+    @property
+    def form(self) -> type[KindForm]:
+        """The form through which page, API and command line make its configurations."""
+        ...
 
     def blank(self) -> Stored:
         """The configuration that a new evaluator of this kind begins with; it need not pass `check`."""

@@ -92,7 +92,7 @@ class KindForm(forms.Form):
     """The fields of a configuration. Subclasses name their kind, add fields, and give `own_config` and `own_typed`."""
 
     kind: ClassVar[Kind[Any]]
-    blanks: ClassVar[Mapping[str, Any]] = {"scoring": ENUM, "direction": "higher"}  # others are None when blank
+    blanks: ClassVar[dict[str, Any]] = {"scoring": ENUM, "direction": "higher"}  # others are None when blank
 
     scoring = forms.ChoiceField(
         choices=[(ENUM, "Options"), (PERCENTAGE, "Percentage")], widget=forms.RadioSelect, initial=ENUM

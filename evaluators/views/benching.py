@@ -23,7 +23,7 @@ from evaluators.engine import evaluate_now
 from evaluators.paths import existing_paths
 from evaluators.samples import NotASample, read_sample
 from evaluators.scoring import EnumScoring, Passing, Scoring
-from evaluators.tools import Tools
+from evaluators.tools import Tools, javascript
 from evaluators.views.editing import Faults, editor_page, posted_place, slots_of
 
 LIMIT_S = 20
@@ -166,9 +166,7 @@ def _test(place: Place, stored: dict[str, Any], sample: Sample) -> Tested:
 def _tools_for(kind: Any, config: Any) -> Any:
     """What evaluate_now wants: the sandbox for kinds that compute, for kinds that call a way to open a chat client."""
     if kind.needs(config).lane == "cpu":
-        from evalstudio.calls.javascript import Sandbox
-
-        return Tools(javascript=Sandbox())
+        return Tools(javascript=javascript())
     return _open_tools
 
 
