@@ -42,3 +42,9 @@ def project(alice, bob) -> Project:
 def as_alice(client, alice):
     client.force_login(alice)
     return client
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Browser tests come last: from the first of them on, Playwright's event loop runs in this thread."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 from django.db import models
 from django.utils import timezone
 
 from evalstudio.calls.secrets import decrypt, encrypt
-from evalstudio.projects.models import Project
+from evalstudio.projects.models import AuditEntry, Project
 
 REHEARSAL_URL = "rehearsal:"
+REHEARSAL_NAME = "Rehearsal (no language model)"
 
 
 class Connection(models.Model):
@@ -49,6 +53,53 @@ class Connection(models.Model):
     def key(self, text: str) -> None:
         self.key_encrypted = encrypt(text) if text else ""
 
+    @property
+    def is_archived(self) -> bool:
+        return self.archived_at is not None
+
+    @property
+    def is_left_alone(self) -> bool:
+        """The endpoint asked for a pause that is not over."""
+        return self.blocked_until is not None and self.blocked_until > timezone.now()
+
+    def forget_endpoint(self) -> None:
+        """Drop what was learned of the endpoint at the former address; the caller saves."""
+        self.ceiling = self.ceiling_changed_at = self.blocked_until = None
+        self.blocked_why = ""
+        self.modeltraits_set.all().delete()
+
+    def archive(self, by: Any) -> None:
+        """Take it out of every choice. Versions and runs that use it keep working."""
+        self._move(timezone.now(), by, "archived connection")
+
+    def restore(self, by: Any) -> None:
+        self._move(None, by, "restored connection")
+
+    def _move(self, archived_at: datetime | None, by: Any, act: str) -> None:
+        self.archived_at = archived_at
+        self.save(update_fields=["archived_at"])
+        AuditEntry.note(self.project, by, act, self.name)
+
+    @classmethod
+    def add_rehearsal(cls, project: Project, by: Any) -> Connection:
+        """The project's rehearsal: made, taken out of the archive, or simply the one there is."""
+        found = cls.objects.filter(project=project, base_url=REHEARSAL_URL).order_by("archived_at", "pk").first()
+        if found is None:
+            made = cls(
+                project=project, name=REHEARSAL_NAME, base_url=REHEARSAL_URL, model="rehearsal", max_in_flight=32
+            )
+            made.save()
+            AuditEntry.note(project, by, "added connection", made.name)
+            return made
+        if found.is_archived:
+            found.restore(by)
+        return found
+
+
+def connections_for(project: Project) -> models.QuerySet[Connection]:
+    """The connections that something new may use, by name."""
+    return Connection.objects.filter(project=project, archived_at=None).order_by("name", "pk")
+
 
 class ModelTraits(models.Model):
     """What one model behind a connection refuses or renames, found once and remembered."""
@@ -62,6 +113,12 @@ class ModelTraits(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["connection", "model"], name="model_traits_once")]
+
+    @classmethod
+    def remember(cls, connection_id: int, model: str, found: dict[str, Any]) -> None:
+        """Keep what was found: left_out, renamed and structured."""
+        defaults = {**found, "updated_at": timezone.now()}
+        cls.objects.update_or_create(connection_id=connection_id, model=model, defaults=defaults)
 
 
 class Lease(models.Model):

@@ -10,7 +10,7 @@ import pytest
 
 from evalstudio.calls.chat import ChatClient, Patience
 from evalstudio.calls.guard import Guard
-from evalstudio.calls.replies import NotNow, Reply
+from evalstudio.calls.replies import NotNow
 from tests.calls.talking import ask_all, ask_one, question, store_for, with_client
 from tests.local_chat_server import broken, refused, slow, too_many
 

@@ -11,7 +11,6 @@ from typing import cast
 
 from django.conf import settings
 from django.db import close_old_connections, connections
-from django.utils import timezone
 
 from evalstudio.calls import evidence
 from evalstudio.calls.chat.client import ChatClient
@@ -39,16 +38,7 @@ class StoredConnections:
 
     def remember_traits(self, connection_id: int, model: str, traits: Traits) -> None:
         close_old_connections()
-        ModelTraits.objects.update_or_create(
-            connection_id=connection_id,
-            model=model,
-            defaults={
-                "left_out": sorted(traits.left_out),
-                "renamed": dict(traits.renamed),
-                "structured": traits.structured,
-                "updated_at": timezone.now(),
-            },
-        )
+        ModelTraits.remember(connection_id, model, traits.stored())
 
 
 def endpoint_of(connection: Connection) -> Endpoint:

@@ -41,6 +41,10 @@ class Traits:
         weakest = max(self.structured, other.structured, key=FORMS.index)
         return Traits(self.left_out | other.left_out, {**self.renamed, **other.renamed}, weakest)
 
+    def stored(self) -> dict[str, Any]:
+        """As the columns of a row, and as JSON."""
+        return {"left_out": sorted(self.left_out), "renamed": dict(self.renamed), "structured": self.structured}
+
     def left_out_of(self, ask: Ask) -> tuple[str, ...]:
         """What this request wanted and does without, for the person who reads the run."""
         wanted = {"temperature": ask.temperature, "seed": ask.seed, "max_tokens": ask.max_tokens}

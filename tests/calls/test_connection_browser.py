@@ -1,0 +1,72 @@
+"""Adding and testing a connection as a person does it, in a real browser."""
+
+import pytest
+
+from evalstudio.calls.models import Connection
+from tests.browser_fixtures import axe_findings, overflow, sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def settings_page(page, live_server, alice, project):
+    sign_in(page, live_server, alice)
+    page.goto(f"{live_server.url}/p/{project.slug}/settings/connections/")
+    return page
+
+
+def fill(page, **fields):
+    for name, value in fields.items():
+        page.locator(f"#id_{name}").fill(value)
+
+
+def test_a_connection_is_tested_corrected_and_saved(settings_page, chat_server):
+    page = settings_page
+    chat_server.models = ["tiny-1", "large"]
+    chat_server.refuses = {"temperature"}
+    page.get_by_role("link", name="Add connection").click()
+    fill(page, name="My server", base_url=chat_server.url, model="tiny", key="sk-1")
+    page.get_by_role("button", name="Test connection").click()
+    page.get_by_text("It does not know tiny.").wait_for()
+    page.get_by_role("button", name="tiny-1").click()
+    assert page.locator("#id_model").input_value() == "tiny-1"
+    page.get_by_role("button", name="Test connection").click()
+    page.get_by_text("Sent without temperature.").wait_for()
+    assert axe_findings(page) == []
+    page.get_by_role("button", name="Save connection").click()
+    page.get_by_text("My server is saved.").wait_for()
+    assert page.get_by_text("without temperature").is_visible()
+    connection = Connection.objects.get()
+    assert (connection.model, connection.key) == ("tiny-1", "sk-1")
+
+
+def test_a_form_with_errors_stays_and_says_so(settings_page):
+    page = settings_page
+    page.get_by_role("link", name="Add connection").click()
+    fill(page, name="Nowhere", base_url="ftp://example.org", model="tiny")
+    page.get_by_role("button", name="Test connection").click()
+    page.get_by_text("Not tested:").wait_for()
+    page.get_by_role("button", name="Save connection").click()
+    page.locator("#id_base_url_error").wait_for()
+    assert page.locator("#id_name").input_value() == "Nowhere"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 768, 1440])
+def test_axe_finds_nothing_and_nothing_sticks_out(settings_page, project, chat_server, width, theme):
+    page = settings_page
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 900})
+    assert (axe_findings(page), overflow(page)) == ([], 0)
+    page.get_by_role("button", name="Add the rehearsal").click()
+    page.get_by_text("is ready").wait_for()
+    connection = Connection.objects.create(
+        project=project, name="A server with a long name in the next room", base_url=chat_server.url, model="tiny",
+        ceiling=3, usd_per_million_in=0.15, usd_per_million_out=0.6,
+    )  # fmt: skip
+    page.reload()
+    assert (axe_findings(page), overflow(page)) == ([], 0)
+    page.goto(f"{page.url}{connection.pk}/edit/")
+    page.get_by_role("button", name="Test connection").click()
+    page.get_by_text("It works.").wait_for()
+    assert (axe_findings(page), overflow(page)) == ([], 0)
