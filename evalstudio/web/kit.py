@@ -8,6 +8,7 @@ from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_POST
 
 from evalstudio.web.icons import ICONS
 from evalstudio.web.pagination import Page
@@ -153,6 +154,13 @@ def kit(request: HttpRequest) -> HttpResponse:
 def paths(request: HttpRequest) -> JsonResponse:
     """The paths that the kit's editors complete."""
     return JsonResponse(PATHS, safe=False)
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest) -> HttpResponse:
+    """Takes the draft of the kit's form, and says a sentence about it."""
+    return HttpResponse("Notes differ from v7." if request.POST.get("notes") else "", content_type="text/plain")
 
 
 @login_required
