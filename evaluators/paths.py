@@ -58,6 +58,8 @@ class Path:
 
     @property
     def text(self) -> str:
+        if self.root == SPAN:
+            return ".".join((SPAN, *map(str, self.steps)))
         return self.root + "".join(map(_spelled, self.steps))
 
     def __str__(self) -> str:
@@ -67,7 +69,9 @@ class Path:
 def _spelled(step: Step) -> str:
     if isinstance(step, int) or step == ALL:
         return f"[{step}]"
-    return f".{step}" if _PLAIN.fullmatch(step) else f'["{step}"]'
+    if _PLAIN.fullmatch(step):
+        return f".{step}"
+    return f"['{step}']" if '"' in step else f'["{step}"]'
 
 
 @lru_cache(maxsize=4096)
@@ -196,7 +200,9 @@ def existing_paths(roots: Mapping[str, Any], most: int = MOST_PATHS, depth: int 
 
 def _inside(value: Any, most: int) -> Iterator[tuple[Step, Any]]:
     if isinstance(value, dict):
-        yield from ((str(key), inner) for key, inner in list(value.items())[:most])
+        for name, inner in list(value.items())[:most]:
+            if "'" not in name or '"' not in name:  # no spelling leads to a name with both
+                yield name, inner
     elif isinstance(value, list) and value:
         yield 0, value[0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -66,10 +66,10 @@ def read(
     """
     said = _without_thinking(text)
     try:
-        if form is ReplyForm.JSON:
-            reader = _read_json if "{" in said else _read_last_line
-        else:
-            reader = _read_json if "{" in said and said.endswith(("}", "```")) else _read_last_line
+        if finish_reason == "length" and not said.endswith(("}", "```")):
+            raise Unreadable(Why.UNPARSED, "The reply is not finished.")
+        is_object = "{" in said if form is ReplyForm.JSON else said.startswith(("{", "```"))
+        reader = _read_json if is_object else _read_last_line
         return reader(said, scoring, letters or {})
     except OffScale as error:
         raise Unreadable(Why.OFF_SCALE, str(error)) from None
@@ -164,6 +164,8 @@ def _of_object(found: Mapping[str, Any], scoring: Scoring, letters: Mapping[str,
 def _read_last_line(said: str, scoring: Scoring, letters: Mapping[str, Option]) -> Verdict:
     before, _, last = said.rpartition("\n")
     reason = before.strip()[:MOST_REASON]
+    if last.lstrip().startswith("{"):
+        return replace(_read_json(last, scoring, letters), reason=reason)
     line = _LEAD_IN.sub("", last.strip(_AROUND)).strip(_AROUND)
     if isinstance(scoring, PercentageScoring):
         return Verdict(scoring.value(_number(line.rstrip("." + _AROUND))), None, reason)

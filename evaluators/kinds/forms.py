@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
+from django.http import QueryDict
 
 from evalstudio.projects.models import Project
 from evaluators.core import FieldError
@@ -183,8 +184,6 @@ class KindForm(forms.Form):
     @classmethod
     def from_config(cls, config: Mapping[str, Any], project: Project) -> Self:
         """The form as if this configuration had been typed into it."""
-        from django.http import QueryDict
-
         data = QueryDict(mutable=True)
         for name, values in cls.typed(config).items():
             data.setlist(name, values)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from evaluators.core import Sample
 from evaluators.paths import BadPath, MissingPath, existing_paths, parse, resolve
+from evaluators.prompts import compile
 
 ROOTS = {
     "inputs": {"messages": [{"content": "Hi"}, {"content": "Bye"}], "first name": "Lex", "0": "zero"},
@@ -79,9 +81,25 @@ def test_completion_lists_what_exists_with_short_previews():
     assert len(dict(existing_paths({"inputs": {"text": "word " * 1000}}))["inputs.text"]) <= 80
 
 
-def test_every_completed_path_leads_somewhere():
-    for path, _ in existing_paths(ROOTS):
-        resolve(ROOTS, path)
+def test_every_completed_path_leads_somewhere_in_paths_and_prompts():
+    odd = {
+        "a.b": 1,
+        'say "hi"': 2,
+        "it's": 3,
+        "[0]": 4,
+        "": 5,
+        "für": 6,
+        "items": 7,
+        "in": 8,
+        "both ' and \"": 9,
+        "x y": 0,
+    }
+    roots = ROOTS | {"outputs": odd}
+    sample = Sample(roots["inputs"], roots["expectedOutputs"], odd, roots["steps"])
+    found = [path for path, preview in existing_paths(roots) if preview != "null"]
+    assert len([path for path in found if path.startswith("outputs")]) == 1 + 9
+    for path in found:
+        assert compile(f"{{{{ {path} }}}}").render(sample).parts[0].path == parse(path).text
 
 
 def test_completion_is_bounded_however_large_the_sample():
@@ -92,3 +110,11 @@ def test_completion_is_bounded_however_large_the_sample():
     found = existing_paths({"inputs": wide, "outputs": deep})
     assert len(found) == 200
     assert any(path == "outputs" for path, _ in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["span.llm.output.0.content", "span", "inputs.messages[*].content", 'inputs["a b"][-1]']
+)
+def test_a_path_has_one_spelling_that_leads_back_to_it(text):
+    assert parse(text).text == text
+    assert parse(parse(text).text) == parse(text)

@@ -202,6 +202,16 @@ def test_either_form_is_read_where_nothing_can_be_mistaken():
     assert in_last_line('So:\n{"score": 0.5}', SHARE).value == 0.5
 
 
+def test_an_object_quoted_within_the_reasons_is_no_verdict():
+    assert why(in_last_line, 'The output ends with {"label": "B"}') is Why.UNPARSED
+
+
+def test_what_was_cut_off_is_never_completed():
+    assert why(in_last_line, "It could be\nB", finish_reason="length") is Why.UNPARSED
+    assert why(in_json, '{"reason": "r", "score": 0.1', SHARE, finish_reason="length") is Why.UNPARSED
+    assert in_json(f"{GOOD}", finish_reason="length").value == 1.0
+
+
 def test_labels_with_marks_of_their_own_are_read():
     scale = EnumScoring((Option("(unsure)", 50), Option("etc.", 0)))
     assert in_json('{"label": "(unsure)"}', scale).value == 0.5
