@@ -22,10 +22,10 @@ OPTIONS = [
     {"label": "Wrong", "percentage": 0.0, "description": ""},
 ]
 LETTER_PROMPT = """Compare {{ outputs.value }} with {{ expectedOutputs.value }}.
-(A) The submitted answer is a subset.
-(B) The submitted answer is a superset.
-Explain your reasoning, then on the last line of your answer, write the letter corresponding to
-your choice. Do not write anything except the letter.
+(A) It claims less than expected.
+(B) It claims more than expected.
+Say how you came to your verdict, and put the letter of your
+choice alone on the last line. Explain first.
 """
 SAMPLE = Sample(expected_outputs={"value": "In 7 days."}, outputs={"value": "Within a week."})
 GOOD = '{"reason": "The same.", "label": "Right"}'
@@ -274,7 +274,7 @@ def test_letters_mean_the_options_they_begin_with_else_their_place():
 def test_letters_without_an_option_are_an_error():
     with pytest.raises(LettersDiffer, match="the options A to C, the scale has 2"):
         letters("(A) One\n(B) Two\n(C) Three", "Good", "Bad")
-    errors = JUDGE.check(config(prompt=LETTER_PROMPT.replace("Explain", "(C) Neither.\nExplain")))
+    errors = JUDGE.check(config(prompt=LETTER_PROMPT.replace("Say how", "(C) Neither.\nSay how")))
     assert [error.field for error in errors] == ["prompt"]
 
 

@@ -28,25 +28,25 @@ def rendered(prompt, sample=SAMPLE):
     return compile(prompt).render(sample).text
 
 
-def test_the_documented_prompt_renders_as_written():
-    prompt = """[BEGIN DATA]
-************
-[Task]: Write an email from {{ inputs.sender }} about {{ inputs.query }}
-************
-[Expert]:
+def test_a_prompt_renders_as_written():
+    prompt = """## Data
+---
+[Letter]: by {{ inputs.sender }} on {{ inputs.query }}
+---
+[Model answer]:
 {{ expectedOutputs.value }}
-[END DATA]
+## End
 (A) {one} brace is text, and so is {{ '{{' }}.
 """
     assert (
         rendered(prompt)
-        == f"""[BEGIN DATA]
-************
-[Task]: Write an email from {data("inputs.sender", "diana@example.org")} about {data("inputs.query", "bragging")}
-************
-[Expert]:
+        == f"""## Data
+---
+[Letter]: by {data("inputs.sender", "diana@example.org")} on {data("inputs.query", "bragging")}
+---
+[Model answer]:
 {data("expectedOutputs.value", "Dear Lex")}
-[END DATA]
+## End
 (A) {{one}} brace is text, and so is {{{{.
 """
     )
