@@ -41,7 +41,7 @@ def recognise(source: Source, file_name: str) -> Shape:
     if start.startswith(b"["):
         return Shape("json")
     if start.startswith(b"{"):
-        return _lines_of_objects(start)
+        return Shape("jsonl") if named in (".jsonl", ".ndjson") else _lines_of_objects(start)
     if named in (".json", ".jsonl", ".ndjson"):
         raise BadFile("This is not JSON: a list [ ] of objects, or one object { } a line, begins otherwise.")
     return _csv(head)
