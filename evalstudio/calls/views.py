@@ -126,13 +126,17 @@ def _saved(request: ProjectRequest, form: ConnectionForm | RehearsalForm) -> Htt
 
 
 def _form_page(request: ProjectRequest, form: ConnectionForm | RehearsalForm, **more: Any) -> HttpResponse:
-    stored = Connection.objects.filter(pk=form.instance.pk).prefetch_related("modeltraits_set").first()
     status = 422 if form.is_bound and not form.is_valid() else 200
-    return render(request, "calls/connection.html", {"form": form, "stored": stored, **more}, status=status)
+    return render(request, "calls/connection.html", {"form": form, "stored": _stored(form), **more}, status=status)
+
+
+def _stored(form: ConnectionForm | RehearsalForm) -> Connection | None:
+    """The connection as it is saved, which the form's own instance no longer says."""
+    return Connection.objects.filter(pk=form.instance.pk).prefetch_related("modeltraits_set").first()
 
 
 def _test_page(request: ProjectRequest, form: ConnectionForm, *, status: int = 200, **more: Any) -> HttpResponse:
     """The outcome alone for htmx; without JavaScript the whole form with what was typed, but for the key."""
     if wants_fragment(request):
-        return render(request, "calls/_checkup.html", {"form": form, **more}, status=status)
+        return render(request, "calls/_tested.html", {"form": form, "stored": _stored(form), **more}, status=status)
     return _form_page(request, form, **more)
