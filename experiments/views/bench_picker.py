@@ -21,7 +21,7 @@ from evaluators.paths import existing_paths, preview
 from experiments.models import Case, CaseSpan, Dataset, Experiment, Output
 
 PASTED = "pasted"  # instead of an experiment: the outputs are typed beside the case
-MOST_LISTED = 100  # data sets, and experiments of one
+MOST_LISTED = 200  # data sets, and experiments of one
 BESIDE = 20  # cases listed before and after the chosen one
 
 
@@ -112,14 +112,19 @@ def _unwrapped(inputs: Any) -> Any:
 
 def _experiments(request: ProjectRequest) -> list[Experiment]:
     rows = Experiment.objects.filter(project=request.project).select_related("system", "dataset_version")
-    return list(rows.order_by("-pk")[:MOST_LISTED])
+    newest = list(rows.order_by("-pk")[:MOST_LISTED])
+    wanted = request.GET.get("experiment", "")
+    if wanted.isdecimal() and int(wanted) not in {experiment.pk for experiment in newest}:
+        newest += rows.filter(pk=wanted)
+    return newest
 
 
 def _chosen_dataset(request: ProjectRequest, datasets: list[Dataset], experiments: list[Experiment]) -> Dataset | None:
-    """The one that is asked for, else that of the newest experiment, else the first."""
+    """The one that is asked for, else that of the experiment that is asked for or of the newest, else the first."""
     by_id = {str(dataset.pk): dataset for dataset in datasets}
-    newest = str(experiments[0].dataset_version.dataset_id) if experiments else ""
-    for wanted in (request.GET.get("dataset", ""), newest):
+    asked = [each for each in experiments if str(each.pk) == request.GET.get("experiment", "")]
+    of_experiment = [str(each.dataset_version.dataset_id) for each in (*asked, *experiments[:1])]
+    for wanted in (request.GET.get("dataset", ""), *of_experiment):
         if wanted in by_id:
             return by_id[wanted]
     return datasets[0] if datasets else None

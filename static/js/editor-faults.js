@@ -22,5 +22,5 @@ function focusFirst() {
 
 document.addEventListener("htmx:after:swap", (event) => {
   mark();
-  if (event.target.id === "refused") focusFirst();
+  if (event.target.id === "editor") focusFirst();
 });

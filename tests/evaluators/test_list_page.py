@@ -32,7 +32,15 @@ def test_an_empty_project_shows_where_to_begin(listing):
 def test_a_row_says_name_kind_version_note_author_and_runs(listing, project, alice):
     make(project, alice, "Short enough", versions=3)
     page = listing()
-    for words in ("Short enough", "Heuristic", '<span class="ver">v3</span>', "published", "Note 3", "alice", "just now"):
+    for words in (
+        "Short enough",
+        "Heuristic",
+        '<span class="ver">v3</span>',
+        "published",
+        "Note 3",
+        "alice",
+        "just now",
+    ):
         assert words in page
     assert '<span class="muted">0</span>' in page
 
@@ -110,9 +118,10 @@ def test_a_viewer_sees_it_and_is_offered_no_changes(client, bob, project, alice)
     assert "Short enough" in page
     assert "New evaluator" not in page
     assert reverse("evaluator-edit", args=[project.slug, evaluator.pk]) not in page
-    assert reverse("evaluator-edit", args=[project.slug, evaluator.pk]) not in client.get(
-        evaluator.get_absolute_url()
-    ).content.decode()
+    assert (
+        reverse("evaluator-edit", args=[project.slug, evaluator.pk])
+        not in client.get(evaluator.get_absolute_url()).content.decode()
+    )
 
 
 def test_the_page_shows_the_latest_version_and_any_other(as_alice, project, alice):

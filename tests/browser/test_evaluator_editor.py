@@ -1,0 +1,273 @@
+"""Making an evaluator in the browser: describe, test, mend, save, come back, save again."""
+
+import json
+import re
+
+import pytest
+from django.urls import reverse
+
+from evaluators.kinds import KINDS
+from evaluators.models import Evaluator
+from evaluators.starters import STARTERS
+from experiments.models import Case, CaseSpan, Dataset, DatasetVersion, Experiment, Output, OutputBody, System
+from tests.browser_fixtures import axe_findings, overflow, sign_in
+from tests.evaluators.editor_forms import SAMPLE, rehearsal
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SLOW_MS = 20_000  # the sandbox is built once for each process
+
+
+@pytest.fixture
+def connection(project):
+    return rehearsal(project)
+
+
+@pytest.fixture
+def visit(page, live_server, alice, project, connection):
+    """Open a page of the project as alice."""
+    sign_in(page, live_server, alice)
+
+    def go(name, *args, query=""):
+        page.goto(live_server.url + reverse(name, args=[project.slug, *args]) + query)
+        return page
+
+    return go
+
+
+@pytest.fixture
+def cases(project, alice):
+    """Three cases, and what a system answered to each."""
+    dataset = Dataset.objects.create(project=project, name="Support answers", latest_version=1)
+    version = DatasetVersion.objects.create(dataset=dataset, number=1, n_cases=3)
+    system = System.objects.create(project=project, name="Bot")
+    experiment = Experiment.objects.create(project=project, system=system, dataset_version=version, source="file")
+    for number in range(3):
+        content = {"inputs": {"question": f"Question {number}?"}, "expected_outputs": {"value": f"Answer {number}"}}
+        case = Case.objects.create(dataset=dataset, key=f"case-{number}", content_hash=str(number), **content)
+        CaseSpan.objects.create(dataset=dataset, case=case, key=case.key, position=number, added_in=1)
+        output = Output.objects.create(experiment=experiment, case=case, content_hash="x")
+        OutputBody.objects.create(output=output, outputs={"value": f"Answer {number}"})
+    return experiment
+
+
+def write(page, field, text):
+    """Replace what stands in a code editor, as somebody who types would."""
+    editor = page.locator(f"#{field} + .code-editor .cm-content")
+    editor.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+
+
+def paste(page, sample):
+    page.get_by_text("Pasted JSON").click()
+    write(page, "id_pasted_sample", json.dumps(sample))
+
+
+def run_test(page):
+    with page.expect_response(re.compile("/evaluators/bench/"), timeout=SLOW_MS):
+        page.get_by_role("button", name="Run test").click()
+
+
+def fill_options(page, *rows):
+    for index, (label, percentage) in enumerate(rows):
+        page.locator("[name=option_label]").nth(index).fill(label)
+        page.locator("[name=option_percentage]").nth(index).fill(percentage)
+
+
+def test_a_judge_from_the_blank_to_its_second_version(visit, page):
+    visit("evaluator-new")
+    page.get_by_role("link", name="AI judge").click()
+    page.get_by_label("Name").fill("Right answer")
+    write(page, "id_prompt", "Is this right?\n{{ outputs.value }}\nThe truth:\n{{ expectedOutput.value }}")
+    fill_options(page, ("Right", "100"), ("Wrong", "0"))
+    page.get_by_label("Passes at, %").fill("50")
+    paste(page, SAMPLE)
+
+    run_test(page)
+    fault = page.locator("#fault-prompt .err")
+    fault.wait_for()
+    assert "Line 4" in fault.inner_text()
+    assert page.locator(".cm-bad-line").inner_text() == "{{ expectedOutput.value }}"
+    page.get_by_role("button", name="expectedOutputs", exact=True).click()
+    page.locator(".cm-bad-line").wait_for(state="detached")
+
+    page.keyboard.press("Control+Enter")
+    page.locator(".verdictbox").wait_for()
+    assert page.locator(".vb-n").inner_text() == "100\u00a0%"
+    assert page.locator(".vb-l").inner_text() == "Right"
+    assert page.locator("#fault-prompt .err").count() == 0
+    assert page.locator(".part.o-output code").inner_text() == "outputs.value"
+    page.get_by_role("tab", name="Raw reply").click()
+    assert '"label"' in page.get_by_role("region", name="Raw reply 1 of the model").inner_text()
+
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved v1 of Right answer.").wait_for()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Reasoning guide").fill("Compare the days.")
+    page.get_by_text("Guide differs from v1. Draft kept at").wait_for()
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    assert page.get_by_label("Reasoning guide").input_value() == "Compare the days."
+    assert page.get_by_text("Unsaved edits", exact=True).is_visible()
+    page.get_by_label("Note for v2").fill("Say how to reason")
+    page.get_by_role("button", name="Save as v2").click()
+    page.get_by_text("Saved v2 of Right answer.").wait_for()
+    version = Evaluator.objects.get().published_version
+    assert (version.number, version.note, version.config["guide"]) == (2, "Say how to reason", "Compare the days.")
+
+
+def test_a_heuristic_shows_the_line_of_a_syntax_error_and_its_console(visit, page):
+    visit("evaluator-new", "heuristic")
+    page.get_by_label("Name").fill("Short")
+    paste(page, SAMPLE)
+    write(page, "id_code", "function evaluate({ outputs }) {\n  return outputs.value.length < ;\n}")
+    run_test(page)
+    page.locator("#fault-code .err").wait_for()
+    assert page.locator("#fault-code .err").inner_text().startswith("Line 2")
+    assert "return" in page.locator(".cm-bad-line").inner_text()
+
+    write(page, "id_code", "function evaluate({ outputs }) {\n  console.log('length', 42);\n  return 0.25;\n}")
+    run_test(page)
+    page.locator(".verdictbox").wait_for()
+    assert page.locator(".vb-n").inner_text() == "25\u00a0%"
+    assert page.get_by_role("region", name="Console lines").inner_text().strip() == "length 42"
+    assert page.locator("#fault-code .err").count() == 0
+    page.get_by_role("button", name="Save as v1").click()
+    page.get_by_text("Saved v1 of Short.").wait_for()
+
+
+def test_a_refused_save_keeps_everything_and_leads_to_the_fault(visit, page):
+    visit("evaluator-new", "heuristic")
+    page.get_by_label("Passes at, %").fill("lots")
+    page.get_by_role("button", name="Save as v1").click()
+    page.get_by_text("Nothing was saved.").wait_for()
+    assert page.locator("#fault-name").inner_text() == "Give it a name."
+    assert page.get_by_label("Passes at, %").input_value() == "lots"
+    assert page.get_by_label("Passes at, %").get_attribute("aria-invalid") == "true"
+    assert page.evaluate("document.activeElement.id") == "id_name"
+
+
+def test_leaving_with_unsaved_edits_warns(visit, page):
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    visit("evaluator-new", "heuristic")
+    page.get_by_label("Name").fill("Short")
+    page.get_by_role("link", name="Evaluators").first.click()
+    page.get_by_role("heading", name="Evaluators").wait_for()
+    assert asked == ["beforeunload"]
+
+
+def test_the_editor_completes_the_paths_of_the_chosen_case(visit, page, cases):
+    visit("evaluator-new", "judge")
+    page.locator("#pick-case").wait_for()
+    write(page, "id_prompt", "Judge ")
+    page.keyboard.type("{{ ")
+    offered = page.locator(".cm-tooltip-autocomplete li")
+    offered.first.wait_for()
+    words = offered.all_inner_texts()
+    assert any("outputs.value" in word and "Answer 0" in word for word in words)
+    assert not any("steps" in word for word in words)
+    page.keyboard.type("outputs.v")
+    page.get_by_role("option", name=re.compile("^outputs.value")).wait_for()
+    page.wait_for_timeout(150)  # a completion takes no key for a moment after it opens
+    page.keyboard.press("Enter")
+    assert page.locator("#id_prompt").input_value() == "Judge {{ outputs.value }}"
+
+
+def test_any_case_can_be_picked_and_its_output_too(visit, page, cases):
+    visit("evaluator-new", "heuristic")
+    page.locator("#pick-case").wait_for()
+    page.get_by_role("button", name="Next case").click()
+    page.locator("#pick-case option:checked", has_text="case-1").wait_for(state="attached")
+    write(page, "id_code", "function evaluate(all) { console.log(JSON.stringify(all.outputs)); return 1; }")
+    run_test(page)
+    page.get_by_text('{"value":"Answer 1"}').wait_for()
+
+    page.get_by_label("Find a case by its key").fill("case-2")
+    page.locator("#pick-case option:checked", has_text="case-2").wait_for(state="attached")
+    page.get_by_label("Outputs of").select_option("pasted")
+    page.get_by_label("Output", exact=True).fill("My own answer")
+    run_test(page)
+    page.get_by_text('{"value":"My own answer"}').wait_for()
+
+
+def test_options_are_added_lettered_and_removed_in_place(visit, page):
+    visit("evaluator-new", "judge", query="?start=factual_consistency")
+    page.get_by_role("button", name="Add option").click()
+    fifth = page.get_by_label("Label of option E")
+    fifth.fill("Unsure")
+    page.get_by_role("button", name="Remove option A").click()
+    assert page.get_by_label("Label of option D").input_value() == "Unsure"
+    assert page.locator("[data-option]").count() == 4
+    page.get_by_text("Percentage", exact=True).click()
+    assert not page.get_by_label("Label of option A").is_visible()
+
+
+def test_another_model_of_a_connection_is_typed_and_kept(visit, page, connection):
+    visit("evaluator-new", "judge", query="?start=factual_consistency")
+    page.get_by_label("Model").select_option(label="Another model on Rehearsal …")
+    page.get_by_label("Name of the model on Rehearsal").fill("rehearsal-2")
+    page.get_by_text("Draft kept").wait_for()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    assert page.get_by_label("Model").input_value() == f"{connection.pk}:rehearsal-2"
+
+
+def test_a_version_saved_meanwhile_is_shown_and_can_be_followed(visit, page, project, alice):
+    evaluator = Evaluator.objects.create(project=project, name="Short", kind="heuristic")
+    evaluator.revise(KINDS["heuristic"].blank(), schema=1, author=alice)
+    visit("evaluator-edit", evaluator.pk)
+    evaluator.revise(KINDS["heuristic"].blank() | {"seed": 7}, schema=1, author=alice)
+    page.get_by_label("Passes at, %").fill("30")
+    page.get_by_role("button", name="Save as v2").click()
+    page.get_by_text("v2 was saved while you were editing").wait_for()
+    assert page.get_by_label("Passes at, %").input_value() == "30"
+    page.get_by_role("button", name="Save mine as v3").click()
+    page.get_by_text("Saved v3 of Short.").wait_for()
+
+
+def test_the_list_is_searched_as_one_types(visit, page, project, alice):
+    for name in ("Short", "Right answer"):
+        evaluator = Evaluator.objects.create(project=project, name=name, kind="heuristic")
+        evaluator.revise(KINDS["heuristic"].blank(), schema=1, author=alice)
+    visit("evaluator-list")
+    page.keyboard.press("/")
+    page.keyboard.type("right")
+    page.get_by_role("link", name="Short", exact=True).wait_for(state="detached")
+    assert page.get_by_role("link", name="Right answer", exact=True).is_visible()
+    assert page.url.endswith("?q=right")
+
+
+def looked_at(page):
+    """Trouble at three widths in both themes."""
+    found = []
+    page.emulate_media(reduced_motion="reduce")  # so that no colour is looked at on its way to another
+    for width in (320, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        if overflow(page) > 0:
+            found.append(f"wider than {width}")
+        for theme in ("light", "dark"):
+            page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+            found += [f"{width} {theme} {finding}" for finding in axe_findings(page)]
+    return found
+
+
+def test_every_page_of_evaluators_is_fit_for_everyone(visit, page, project, alice, connection, cases):
+    starter = STARTERS["factual_consistency"]
+    evaluator = Evaluator.objects.create(project=project, name="Facts", kind=starter.kind)
+    config = starter.config | {"connection_id": connection.pk, "model": "rehearsal"}
+    evaluator.revise(config, schema=1, author=alice, note="First")
+    for name, args in (("evaluator-list", ()), ("evaluator-new", ()), ("evaluator-page", (evaluator.pk,))):
+        visit(name, *args)
+        assert (name, looked_at(page)) == (name, [])
+    visit("evaluator-edit", evaluator.pk)
+    page.locator("#pick-case").wait_for()
+    run_test(page)
+    page.locator(".verdictbox").wait_for()
+    assert looked_at(page) == []
+    page.locator("[name=option_percentage]").first.fill("all")
+    run_test(page)
+    page.get_by_text("Not tested.").wait_for()
+    assert looked_at(page) == []
