@@ -8,19 +8,21 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 
-from evalstudio.projects.models import Project, Role
+from evalstudio.projects.models import Project, Role, User
+from evalstudio.web.pages import HtmxRequest
 
 View = Callable[..., HttpResponse]
 
 
-class ProjectRequest(HttpRequest):
+class ProjectRequest(HtmxRequest):
     """A request to a page of a project, as the guarded view sees it."""
 
     project: Project
     role: Role
+    user: User  # type: ignore[assignment]  # the guard lets nobody in who is not signed in
 
 
 def project_page(least: Role) -> Callable[[View], View]:
