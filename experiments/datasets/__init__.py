@@ -1,1 +1,1 @@
-"""Data sets: their versions, and the files that fill them."""
+"""Datasets: their versions, and the files that fill them."""

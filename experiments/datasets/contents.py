@@ -1,4 +1,4 @@
-"""What a case says, apart from where and since when it is a member of a data set."""
+"""What a case says, apart from where and since when it is a member of a dataset."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Writing the next version of a data set so that nobody sees it before it is whole.
+"""Writing the next version of a dataset so that nobody sees it before it is whole.
 
 Its cases and spans are written in batches under the number that comes next, while readers ask for versions up to
 `Dataset.latest_version`. Only `publish` raises that number; `abandon` takes back what was written. Whoever writes must
-be the only one who does: an import is, by the constraint that one import of a data set runs at a time.
+be the only one who does: an import is, by the constraint that one import of a dataset runs at a time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Change(NamedTuple):
 
 
 class PendingVersion:
-    """The version of a data set that comes after its latest one."""
+    """The version of a dataset that comes after its latest one."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -117,7 +117,7 @@ class PendingVersion:
 
 
 def members(dataset: Dataset, keys: Collection[str]) -> dict[str, Member]:
-    """The present cases of a data set that have these keys, including those of a pending version."""
+    """The present cases of a dataset that have these keys, including those of a pending version."""
     spans = CaseSpan.objects.filter(dataset=dataset, key__in=keys, removed_in=NEVER)
     found = (Member(*row) for row in spans.values_list("pk", "case_id", "key", "position", "case__content_hash"))
     return {member.key: member for member in found}

@@ -1,4 +1,4 @@
-"""What a person decides about an import: which file goes into which data set, and what its columns become."""
+"""What a person decides about an import: which file goes into which dataset, and what its columns become."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SaysErrors:
 
 
 class ImportFileForm(SaysErrors, forms.Form):
-    """Which file goes into which data set."""
+    """Which file goes into which dataset."""
 
     file = forms.FileField(
         label="File",
@@ -78,10 +78,10 @@ class ImportFileForm(SaysErrors, forms.Form):
         widget=forms.FileInput({"accept": ".csv,.tsv,.jsonl,.ndjson,.json,.gz"}),
     )
     dataset = forms.CharField(
-        label="Data set",
+        label="Dataset",
         max_length=120,
-        help_text="An existing one gets a new version; a new name makes a new data set.",
-        error_messages={"required": "Name the data set."},
+        help_text="An existing one gets a new version; a new name makes a new dataset.",
+        error_messages={"required": "Name the dataset."},
     )
 
     def __init__(self, *args: Any, project: Project, meta: Mapping[str, Any] | None = None, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Data sets, versioned by interval: cases are immutable content, spans say in which versions they are a member."""
+"""Datasets, versioned by interval: cases are immutable content, spans say in which versions they are a member."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Case(models.Model):
 
 class CaseSpanQuerySet(models.QuerySet):
     def at(self, number: int) -> Self:
-        """The members of one version of a data set."""
+        """The members of one version of a dataset."""
         return self.filter(added_in__lte=number, removed_in__gt=number)
 
 
@@ -110,7 +110,7 @@ class CaseSpan(models.Model):
 
 class ImportState(StrEnum):
     MAPPING = "mapping"  # a person decides which column becomes what
-    WAITING = "waiting"  # for a worker, or for another import into the same data set
+    WAITING = "waiting"  # for a worker, or for another import into the same dataset
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -124,10 +124,10 @@ class Stage(StrEnum):
 
 
 class Import(models.Model):
-    """An uploaded file on its way into a data set and, if it carries outputs, into an experiment.
+    """An uploaded file on its way into a dataset and, if it carries outputs, into an experiment.
 
     `read_to` is the row of the stage up to which everything is committed, so that an interrupted import goes on from
-    there. Only the holder of the lease writes; only one import of a data set runs at a time.
+    there. Only the holder of the lease writes; only one import of a dataset runs at a time.
     """
 
     project = models.ForeignKey(Project, models.CASCADE)
@@ -136,7 +136,7 @@ class Import(models.Model):
     file_name = models.CharField(max_length=200)
     size = models.BigIntegerField()
     format = models.CharField(max_length=8)
-    options = models.JSONField(default=dict)  # the columns found, the names of data set and system, the mapping
+    options = models.JSONField(default=dict)  # the columns found, the names of dataset and system, the mapping
     state = models.CharField(max_length=10, default=ImportState.MAPPING)
     stage = models.CharField(max_length=10, default=Stage.CASES)
     dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True)
@@ -152,6 +152,7 @@ class Import(models.Model):
     lease = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
+    waiting_since = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 

@@ -1,4 +1,4 @@
-"""What is judged: systems, and their outputs for the cases of a data set."""
+"""What is judged: systems, and their outputs for the cases of a dataset."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ArrivedExperiments(models.Manager):
 
 
 class Experiment(models.Model):
-    """One system's outputs for one version of a data set: what people also call a test result.
+    """One system's outputs for one version of a dataset: what people also call a test result.
 
     While a file brings the outputs, `is_arriving` hides the experiment from every list and related manager, so that
     nobody evaluates half of it; `with_arriving` sees it all the same.

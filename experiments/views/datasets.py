@@ -1,4 +1,4 @@
-"""Pages of data sets: which there are, and what is in one of their versions."""
+"""Pages of datasets: which there are, and what is in one of their versions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BRIEF_CHARACTERS = 160
 @require_safe
 @project_page(Role.VIEWER)
 def dataset_list(request: ProjectRequest) -> HttpResponse:
-    """Decides which data set to open, or that a first one has to be imported."""
+    """Decides which dataset to open, or that a first one has to be imported."""
     datasets = Dataset.objects.filter(project=request.project).with_figures().select_related("project")
     context = {
         "page": page_of(datasets, Order("name"), request.GET),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evalstudio.projects.access import ProjectRequest, project_page
@@ -22,13 +24,14 @@ from experiments.datasets.importing.progress import Progress
 from experiments.forms.imports import ImportFileForm, MappingForm
 from experiments.models import Import, ImportState
 
+LONG_WAIT = timedelta(seconds=8)
 FORMAT_TITLES = {"csv": "CSV", "jsonl": "JSON Lines", "json": "JSON list"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.EDITOR)
 def import_new(request: ProjectRequest) -> HttpResponse:
-    """Decides which file goes into which data set. Nothing is imported before its columns are mapped."""
+    """Decides which file goes into which dataset. Nothing is imported before its columns are mapped."""
     if request.method != "POST":
         return _choosing(request, ImportFileForm(project=request.project, initial=request.GET.dict()))
     form = ImportFileForm(request.POST, request.FILES, project=request.project, meta=request.META)
@@ -91,11 +94,20 @@ def _mapping(request: ProjectRequest, job: Import, form: MappingForm, *, status:
         "job": job,
         "form": form,
         "columns": list(form.column_fields()),
-        "rows": job.options["rows"],
+        **_first_rows(job, form),
         "format_title": FORMAT_TITLES[job.format],
         **_forecast(job, form if form.is_bound else MappingForm.answering(job, {})),
     }
     return render(request, "experiments/import_mapping.html", context, status=status)
+
+
+def _first_rows(job: Import, form: MappingForm) -> dict[str, Any]:
+    """The first rows without the objects whose parts are columns of their own."""
+    shown = [number for number, column in enumerate(form.columns) if not column.is_object]
+    return {
+        "shown_columns": [form.columns[number] for number in shown],
+        "rows": [(line, [cells[number] for number in shown]) for line, cells in job.options["rows"]],
+    }
 
 
 def _forecast(job: Import, form: MappingForm) -> dict[str, Any]:
@@ -109,9 +121,13 @@ def _forecast(job: Import, form: MappingForm) -> dict[str, Any]:
 
 def _progress(request: ProjectRequest, job: Import) -> HttpResponse:
     """Whoever looks also brings back an import whose worker died, so that nobody waits for a sweep."""
+    context: dict[str, Any] = {"job": job, "unit": Shape(job.format).unit, "progress": Progress.of(job)}
     if job.is_under_way:
         tasks.resume_orphans(pk=job.pk)
-    context = {"job": job, "unit": Shape(job.format).unit, "progress": Progress.of(job), "effect": None, "said": []}
+    if job.state == ImportState.WAITING:
+        running = Import.objects.filter(dataset=job.dataset, state=ImportState.RUNNING).select_related("project")
+        before = running.first()
+        context |= {"before": before, "waits_long": not before and timezone.now() - job.waiting_since > LONG_WAIT}
     if job.state == ImportState.DONE:
         effect = Effect.of(job)
         context |= {"effect": effect, "said": reported(effect)}

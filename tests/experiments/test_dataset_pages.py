@@ -1,4 +1,4 @@
-"""The pages of data sets: the list, the cases of a version, one case."""
+"""The pages of datasets: the list, the cases of a version, one case."""
 
 import pytest
 from django.urls import reverse
@@ -53,7 +53,7 @@ def test_unfinished_imports_are_offered_to_those_who_may_go_on(as_alice, project
     assert job.get_absolute_url() not in client.get(list_url).content.decode()
 
 
-# --- One data set -----------------------------------------------------------------------------------------------------
+# --- One dataset -----------------------------------------------------------------------------------------------------
 def test_cases_come_in_order_25_at_a_time(as_alice, dataset):
     first = as_alice.get(dataset.get_absolute_url())
     assert shown_keys(first) == [f"case-{i:03}" for i in range(25)]
@@ -155,7 +155,7 @@ def test_members_may_read_strangers_find_nothing(client, bob, charlie, project, 
 
 
 def test_pages_keep_their_queries(as_alice, project, list_url, django_assert_max_num_queries):
-    """The same few queries for one data set and one version, and for many."""
+    """The same few queries for one dataset and one version, and for many."""
     for number in range(8):
         bring(
             project,

@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_read_is_refused_beside_the_field(as_alice, new_ur
 
 def test_without_a_file_or_a_name_it_says_so(as_alice, new_url):
     response = as_alice.post(new_url, {"dataset": ""})
-    assert response.context["form"].errors == {"file": ["Choose a file."], "dataset": ["Name the data set."]}
+    assert response.context["form"].errors == {"file": ["Choose a file."], "dataset": ["Name the dataset."]}
 
 
 def test_a_request_that_is_too_large_stores_nothing_and_says_the_limit(as_alice, new_url, settings):
@@ -229,7 +229,7 @@ def test_a_failed_import_says_why(as_alice, project, monkeypatch):
     job = bring(project, "[" + ",".join('{"id": 1, "inputs": {"q": 1}}' for _ in range(9)), "cases.json")
     page = as_alice.get(job.get_absolute_url()).content.decode()
     assert "The JSON cannot be read after item 9" in page
-    assert "the data set is as it was" in page
+    assert "the dataset is as it was" in page
 
 
 # --- Who may ----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What an import does to a data set and its experiments, and what is left when it is interrupted."""
+"""What an import does to a dataset and its experiments, and what is left when it is interrupted."""
 
 from datetime import timedelta
 
@@ -256,7 +256,7 @@ def test_other_outputs_another_system_or_a_new_version_make_another_experiment(p
     ("content", "options", "errors"),
     [
         (ANSWERS, {}, {"system": ["Name the system that made the outputs."]}),
-        (CASES, {"dataset": " "}, {"dataset": ["Name the data set."]}),
+        (CASES, {"dataset": " "}, {"dataset": ["Name the dataset."]}),
         (CASES, {"targets": {"idd": "key"}}, {"": ["There is no column “idd”. Did you mean “id”?"]}),
         (
             ANSWERS,

@@ -18,7 +18,7 @@ class Answer(NamedTuple):
 
 
 def same_experiment(dataset: Dataset, system: str, digest: str) -> Experiment | None:
-    """The experiment that has just these outputs of the system, for the data set as it is."""
+    """The experiment that has just these outputs of the system, for the dataset as it is."""
     return Experiment.objects.filter(
         dataset_version__dataset=dataset,
         dataset_version__number=dataset.latest_version,

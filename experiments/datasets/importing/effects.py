@@ -1,4 +1,4 @@
-"""What an import does to a data set, in numbers and in sentences: foretold before the button, reported afterwards."""
+"""What an import does to a dataset, in numbers and in sentences: foretold before the button, reported afterwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from experiments.models import Import
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """`version` is the number that the data set has afterwards, 0 where it still has none.
+    """`version` is the number that the dataset has afterwards, 0 where it still has none.
 
     `outputs` are those of a new experiment, `outputs_unchanged` those that an earlier experiment has already.
     """

@@ -1,4 +1,4 @@
-"""Who runs an import: one worker at a time, and one import per data set at a time."""
+"""Who runs an import: one worker at a time, and one import per dataset at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Hold:
 
 
 def take(pk: int) -> Hold | None:
-    """The right to run an import, or None while it is settled, held, or its data set is busy with another one."""
+    """The right to run an import, or None while it is settled, held, or its dataset is busy with another one."""
     token, now = secrets.token_hex(16), timezone.now()
     free = Q(lease="") | Q(lease_until__lt=now)
     waiting = Import.objects.filter(free, pk=pk, state__in=UNDER_WAY)
@@ -52,7 +52,7 @@ def take(pk: int) -> Hold | None:
                 tries=F("tries") + 1,
                 started_at=Coalesce("started_at", now),
             )
-    except IntegrityError:  # one import of a data set runs at a time
+    except IntegrityError:  # one import of a dataset runs at a time
         return None
     return Hold(pk, token) if taken else None
 

@@ -1,4 +1,4 @@
-"""What drafts change in a data set: new cases, names added to existing ones, or nothing."""
+"""What drafts change in a dataset: new cases, names added to existing ones, or nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Merged:
 
 
 def merge(drafts: Sequence[Draft], dataset: Dataset | None, mapping: Mapping) -> Merged:
-    """Compare drafts, whose keys differ, with the data set as it is; None stands for one that is yet to be made."""
+    """Compare drafts, whose keys differ, with the dataset as it is; None stands for one that is yet to be made."""
     members = versions.members(dataset, [draft.key for draft in drafts]) if dataset else {}
     differing = _differing(drafts, members, mapping)
     contents = versions.contents([member.case_id for member in differing.values()]) if differing else {}

@@ -48,6 +48,7 @@ def begin(job: Import, options: Mapping[str, Any]) -> bool:
             options={**job.options, **options},
             dataset=dataset,
             state=ImportState.WAITING,
+            waiting_since=timezone.now(),
             lease_until=timezone.now() + LEASE,  # from then on a sweep asks for a worker again
         )
     job.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Carrying an import out: the cases into the next version of the data set, then the outputs into an experiment.
+"""Carrying an import out: the cases into the next version of the dataset, then the outputs into an experiment.
 
 Every batch is one transaction that writes rows and moves `read_to` past them, so an import that was killed goes on
 where it was. Cases are invisible until the version is published, outputs until the experiment has arrived.
@@ -65,7 +65,7 @@ def _reason_to_stop(job: Import) -> str:
     if job.failure:
         return job.failure  # it was interrupted while it was being taken back
     if job.dataset is None:
-        return "The data set was deleted meanwhile."
+        return "The dataset was deleted meanwhile."
     if job.tries > MAX_TRIES:
         return f"Reading on after row {job.read_to:,} ended its worker {MAX_TRIES} times."
     return ""
@@ -168,7 +168,7 @@ def _fail(hold: Hold, job: Import, reason: str) -> None:
 
 
 def _drop_leftovers(job: Import) -> None:
-    """The stored file has served, and a data set that its first import brought nothing is no data set."""
+    """The stored file has served, and a dataset that its first import brought nothing is no dataset."""
     if job.dataset:
         job.dataset.drop_if_never_filled()
     transaction.on_commit(lambda: job.file.delete(save=False))

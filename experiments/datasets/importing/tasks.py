@@ -14,7 +14,7 @@ UNMAPPED_KEPT = timedelta(days=7)
 
 
 def run_import(pk: int) -> None:
-    """Carry one import out, then ask for the one that waited for its data set."""
+    """Carry one import out, then ask for the one that waited for its dataset."""
     if not running.run(pk):
         return
     dataset_id = Import.objects.values_list("dataset_id", flat=True).get(pk=pk)

@@ -19,12 +19,12 @@ SHOWN_BAD_ROWS = 20
 
 
 class Command(BaseCommand):
-    help = "Imports cases and outputs from a CSV, JSONL or JSON file into a data set."
+    help = "Imports cases and outputs from a CSV, JSONL or JSON file into a dataset."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file")
         parser.add_argument("--project", required=True, help="the project's short name, as in its address")
-        parser.add_argument("--dataset", required=True, help="an existing data set, or the name of a new one")
+        parser.add_argument("--dataset", required=True, help="an existing dataset, or the name of a new one")
         parser.add_argument("--system", default="", help="what made the outputs, where the file has some")
         parser.add_argument(
             "--map",
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             job.refresh_from_db()
             if not job.is_under_way:
                 break
-            self.stdout.write("  waits for another import into this data set")
+            self.stdout.write("  waits for another import into this dataset")
             tasks.resume_orphans(dataset_id=job.dataset_id)
             time.sleep(2)
         job.refresh_from_db()
