@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
+import signal
+from importlib import import_module
 from typing import Any
 
+from django.conf import settings
+from django.db import DatabaseError, connections
+
 THREADS = 8
+UPKEEP_EVERY_S = 2.0
+
+log = logging.getLogger(__name__)
 
 
 def load_everything() -> None:
@@ -48,8 +58,24 @@ def run_web(host: str, port: int) -> None:
 
 
 def run_worker() -> None:
+    """The queue's cluster, with this process looking after what its workers leave behind when they are killed."""
     from django_q.cluster import Cluster
 
+    upkeep = import_module(settings.UPKEEP)
+    upkeep.begin()
+    connections.close_all()  # the cluster is forked from here
     cluster = Cluster()
     cluster.start()
-    cluster.sentinel.join()
+    signal.signal(signal.SIGTERM, _interrupt_all)
+    while cluster.sentinel.is_alive():
+        cluster.sentinel.join(UPKEEP_EVERY_S)
+        try:
+            upkeep.look_after()
+        except DatabaseError:
+            log.exception("The workers could not be looked after; the next look is in %s s.", UPKEEP_EVERY_S)
+
+
+def _interrupt_all(*_: object) -> None:
+    """Workers are asked to end their turns in order, which they hear as SIGINT; the cluster itself stops by it too."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(os.getpgrp(), signal.SIGINT)

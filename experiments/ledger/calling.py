@@ -205,7 +205,8 @@ class CallingTurn:
         for landing in landings:
             line = self.lines[self._connection_of(landing.ticket)]
             line.in_the_air -= 1
-            line.put_off = line.put_off or landing.not_now
+            if not self._leaving:
+                line.put_off = line.put_off or landing.not_now
         return landings
 
     def _collect(self) -> None:

@@ -29,7 +29,7 @@ def sweep() -> None:
     bury_the_dead()
     _go_on_preparing()
     _tie_up_ends()
-    _call_workers()
+    call_workers()
 
 
 def bury_the_dead() -> bool:
@@ -62,7 +62,8 @@ def _tie_up_ends() -> None:
         finish_run(run_id) or (state == RunState.STOPPING and land_run(run_id))
 
 
-def _call_workers() -> None:
+def call_workers() -> None:
+    """Ask for turns where work is ready, such as that of an endpoint which no longer wants to be left alone."""
     for lane in turns.LANES:
         for run in ready_runs(lane, ANY)[:1]:
             turns.ask_for_turns(lane, turns.wanted_for(run, Evaluation.objects.filter(run=run, **PENDING).count()))

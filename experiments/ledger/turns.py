@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule
+from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from evalstudio.calls import leases
@@ -17,7 +17,7 @@ from experiments.ledger.claim import ready_runs
 from experiments.models import Run
 
 WORK = "experiments.ledger.turn.work"  # a queued task keeps these paths: they must never move
-SWEEP = "experiments.ledger.sweep.sweep"
+SWEEP = "experiments.upkeep.sweep"
 LANES: tuple[Lane, ...] = ("net", "cpu")
 CALLS_A_PROCESS = 96  # at once: beyond that, one process is busier with its own overhead than with waiting
 ROWS_A_CORE = 500  # below that, a second core is not worth waking
@@ -66,13 +66,6 @@ def something_waits(lane: Lane) -> bool:
     tasks = sum(1 for row in OrmQ.objects.exclude(lock__gt=settled_in, lock__lte=timezone.now()) if _is_foreign(row))
     running = sum(leases.alive_here(each).count() for each in LANES)
     return tasks > 0 and tasks + running > settings.WORKERS
-
-
-def ensure_schedule() -> None:
-    """Have the queue call the sweep every minute. Safe to repeat."""
-    Schedule.objects.update_or_create(
-        name="sweep", defaults={"func": SWEEP, "schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
-    )
 
 
 def _is_foreign(row: OrmQ) -> bool:
