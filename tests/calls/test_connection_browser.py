@@ -58,7 +58,7 @@ def findings(page):
         page.set_viewport_size({"width": width, "height": 900})
         found += [f"{width}: {overflow(page)} px too wide"] if overflow(page) else []
         for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme)
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no colour caught halfway
             found += [f"{width} {theme}: {finding}" for finding in axe_findings(page)]
     return found
 
