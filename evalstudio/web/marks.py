@@ -1,5 +1,7 @@
 """The geometry of the marks: positions in per cent of the track, worked out here so that a template only draws."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,14 +23,18 @@ PROGRESS = (
 class Figure(Protocol):
     """What a mark needs of an estimate: shares in [0, 1], counts, and a sentence where it was refused."""
 
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    coverage: float
-    asked: int
-    method: str
-    refused: str | None
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def asked(self) -> int: ...
+    @property
+    def refused(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +62,49 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Whiskers:
-    """Value and interval as positions on the track, clamped to it."""
+class Mark:
+    """A figure that can be drawn: its value and its interval, shares in [0, 1]."""
 
-    value: str
-    low: str
-    high: str
+    value: float
+    low: float
+    high: float
 
     @classmethod
-    def of(cls, figure: Figure) -> "Whiskers":
-        return cls(*(_position(share) for share in (figure.value, figure.low, figure.high)))
+    def of(cls, figure: Figure | None) -> Mark | None:
+        """The mark of a figure, or None where it was refused or nothing was measured."""
+        if figure is None or figure.refused or figure.value is None or figure.low is None or figure.high is None:
+            return None
+        return cls(figure.value, figure.low, figure.high)
+
+    @property
+    def at(self) -> dict[str, str]:
+        """The places of value, low and high on the track, kept on it."""
+        shares = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: f"{min(1.0, max(0.0, share)) * 100:.1f}%" for name, share in shares.items()}
+
+    @property
+    def interval(self) -> str:
+        """The interval without its unit: "78.6–89.1"."""
+        return f"{self.low * 100:.1f}–{self.high * 100:.1f}"
+
+    @property
+    def short(self) -> str:
+        """Value and half the interval in points, as a correction is written: "79 ± 5"."""
+        return f"{self.value * 100:.0f}{NBSP}±{NBSP}{(self.high - self.low) * 50:.0f}"
+
+    @property
+    def words(self) -> str:
+        return f"{percent(self.value)}, 95{NBSP}% interval {self.low * 100:.1f} to {self.high * 100:.1f}"
 
 
-def _position(share: float | None) -> str:
-    return f"{min(1.0, max(0.0, share or 0.0)) * 100:.1f}%"
-
-
-def interval_text(figure: Figure) -> str:
-    """The interval without its unit: "78.6–89.1"."""
-    return f"{figure.low * 100:.1f}–{figure.high * 100:.1f}"
-
-
-def correction_text(figure: Figure) -> str:
-    """A people's correction, short: "79 ± 5"."""
-    half = (figure.high - figure.low) / 2
-    return f"{figure.value * 100:.0f}{NBSP}±{NBSP}{half * 100:.0f}"
-
-
-def spoken(label: str, figure: Figure, corrected: Figure | None) -> str:
-    """The whole mark as one sentence, for those who hear the page."""
-    words = f"{label}: " if label else ""
-    words += f"{percent(figure.value)}, 95{NBSP}% interval {figure.low * 100:.1f} to {figure.high * 100:.1f}"
-    words += f", {count(figure.n)} of {count(figure.asked)} scored"
-    if corrected:
-        words += (
-            f"; corrected by people {percent(corrected.value)}, {corrected.low * 100:.1f} to {corrected.high * 100:.1f}"
-        )
-    return words
+def spoken(label: str, mark: Mark | None, cover: Coverage | None, corrected: Mark | None) -> str:
+    """The whole drawing as one sentence, for those who hear the page."""
+    start = f"{label}: " if label else ""
+    if mark is None:
+        return f"{start}no figure yet"
+    words = [mark.words, f"{cover.text} scored" if cover else ""]
+    sentence = start + ", ".join(word for word in words if word)
+    return f"{sentence}; corrected by people {corrected.words}" if corrected else sentence
 
 
 def state_name(state: Any) -> str:

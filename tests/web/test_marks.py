@@ -59,7 +59,7 @@ def test_an_estimate_shows_its_value_interval_and_coverage():
 def test_a_correction_by_people_is_a_second_mark_with_its_half_width():
     text = render('{% estimate figure "Facts" corrected %}', figure=Figure(), corrected=Figure(0.79, 0.738, 0.842))
     assert "79 ± 5" in text
-    assert "corrected by people 79.0 %, 73.8 to 84.2" in text
+    assert "corrected by people 79.0 %, 95 % interval 73.8 to 84.2" in text
     assert "m-dia" in text
 
 

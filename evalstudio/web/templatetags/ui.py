@@ -42,22 +42,16 @@ def estimate(
 
     None draws an empty track with "no figure yet"; a refused estimate gives its sentence in place of the mark.
     """
-    drawn = figure is not None and not figure.refused and figure.value is not None
-    context: dict[str, Any] = {"figure": figure, "look": look, "drawn": drawn}
-    if figure is not None:
-        context["coverage"] = marks.Coverage(figure.n, figure.asked)
-    if drawn:
-        context |= {
-            "value": numbers.percent(figure.value),
-            "interval": marks.interval_text(figure),
-            "at": marks.Whiskers.of(figure),
-            "spoken": marks.spoken(label, figure, corrected),
-        }
-        if corrected:
-            context |= {"corrected_at": marks.Whiskers.of(corrected), "correction": marks.correction_text(corrected)}
-    else:
-        context["spoken"] = f"{label}: no figure yet" if label else "No figure yet"
-    return context
+    mark, correction = marks.Mark.of(figure), marks.Mark.of(corrected)
+    cover = marks.Coverage(figure.n, figure.asked) if figure else None
+    return {
+        "refused": figure.refused if figure else None,
+        "mark": mark,
+        "correction": correction,
+        "coverage": cover,
+        "look": look,
+        "spoken": marks.spoken(label, mark, cover, correction),
+    }
 
 
 @register.simple_tag
