@@ -1,5 +1,7 @@
 """The icons of the pages: one stroke drawing each, on a grid of 16 by 16."""
 
+from functools import cache
+
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -47,6 +49,7 @@ ICONS = {
 }
 
 
+@cache
 def svg(name: str, size: int = 16) -> SafeString:
     """The drawing of an icon, hidden from screen readers: the word beside it, or the control's label, says it.
 
