@@ -43,7 +43,7 @@ class Place:
 
     @property
     def saved_as(self) -> str:
-        return str(self.latest or "the starting point")
+        return str(self.latest or ("the starting point" if self.starter else "the blank"))
 
     @property
     def next_number(self) -> int:
@@ -72,10 +72,9 @@ class Place:
 
     def _chosen(self, fields: Fields) -> Fields:
         """The fields with the first of the offered choices wherever none is made, as a browser shows them."""
-        choices = [name for name, field in self.kind.form.base_fields.items() if isinstance(field, forms.ChoiceField)]
-        unmade = [name for name in choices if not any(fields.get(name, []))]
-        offered = self.kind.form(project=self.project).fields if unmade else {}
-        return fields | {name: [str(offered[name].choices[0][0])] for name in unmade if offered[name].choices}
+        unmade = [name for name in _choices_of(self.kind.form.base_fields) if not any(fields.get(name, []))]
+        offered = _choices_of(self.kind.form(project=self.project).fields) if unmade else {}
+        return fields | {name: offered[name][:1] for name in unmade if offered[name]}
 
     def forms(self, typed: QueryDict) -> tuple[IdentityForm, Any]:
         """The two forms over what was typed: name and note, and the kind's own."""
@@ -120,6 +119,15 @@ class Place:
         return version, revised or renamed
 
 
+def _choices_of(fields: Mapping[str, forms.Field]) -> Fields:
+    """The values that each field with choices offers."""
+    return {
+        name: [str(value) for value, _ in list(field.choices)]  # type: ignore[arg-type]
+        for name, field in fields.items()
+        if isinstance(field, forms.ChoiceField)
+    }
+
+
 def new_key() -> str:
     """A key for an evaluator that is begun now."""
     return secrets.token_urlsafe(9)
@@ -149,7 +157,7 @@ def faults_in(identity: IdentityForm | None, form: Any) -> dict[str, list[FieldE
 
 
 def _plain_errors(form: forms.Form) -> list[FieldError]:
-    return [FieldError(field, message) for field, messages in form.errors.items() for message in messages]
+    return [FieldError(field, str(message)) for field, messages in form.errors.items() for message in messages]
 
 
 def _collect(faults: dict[str, list[FieldError]], errors: Iterable[FieldError]) -> None:

@@ -22,7 +22,7 @@ class NewerVersion(Exception):
         self.latest = latest
 
 
-class EvaluatorQuerySet(models.QuerySet):
+class EvaluatorQuerySet(models.QuerySet["Evaluator"]):
     def in_use(self) -> Self:
         return self.filter(archived_at=None)
 
@@ -129,7 +129,7 @@ class EvaluatorVersion(models.Model):
         super().save(*args, **kwargs)
 
 
-class DraftQuerySet(models.QuerySet):
+class DraftQuerySet(models.QuerySet["Draft"]):
     def of(self, author: User, evaluator: Evaluator | None, key: str) -> Self:
         """The draft at one place: this person's edits of an evaluator, or the new one begun under a key."""
         place = {"evaluator": evaluator} if evaluator else {"evaluator": None, "key": key}
@@ -146,9 +146,11 @@ class DraftQuerySet(models.QuerySet):
         key: str,
     ) -> Draft:
         """Keep the fields as typed, in place of what was kept there before."""
-        place = {"evaluator": evaluator, "key": "" if evaluator else key}
         values = {"project": project, "kind": kind, "fields": fields, "updated_at": timezone.now()}
-        return self.update_or_create(author=author, **place, defaults=values)[0]
+        draft, _ = self.update_or_create(
+            author=author, evaluator=evaluator, key="" if evaluator else key, defaults=values
+        )
+        return draft
 
 
 class Draft(models.Model):

@@ -151,7 +151,8 @@ def _test(place: Place, stored: dict[str, Any], sample: Sample) -> Tested:
     score = evaluate_now(kind, config, sample, _tools_for(kind, config), limit_s=LIMIT_S)
     # What could be read is kept: the same test again, or a run of this version over this case, is then free.
     evidence.store(reply for reply in score.replies if reply.reusable)
-    connection = Connection.objects.filter(pk=kind.needs(config).connection_id).first()
+    connection_id = kind.needs(config).connection_id
+    connection = Connection.objects.filter(pk=connection_id).first() if connection_id else None
     return Tested(
         score,
         sample,

@@ -57,9 +57,8 @@ def new_place(request: ProjectRequest, kind: str, key: str, start: str = "") -> 
 
 def place_of(request: ProjectRequest, pk: int) -> Place:
     """Where an evaluator of the project is edited."""
-    evaluator = get_object_or_404(Evaluator.objects.select_related("project"), pk=pk, project=request.project)
-    if evaluator.kind not in KINDS:
-        raise Http404
+    evaluator = get_object_or_404(Evaluator, pk=pk, project=request.project, kind__in=KINDS)
+    evaluator.project = request.project
     latest = evaluator.versions.select_related("author").order_by("-number").first()
     return Place(request.project, request.user, KINDS[evaluator.kind], evaluator, latest)
 
@@ -109,9 +108,11 @@ def editor_page(
 def _offering(form: forms.Form, typed: QueryDict) -> forms.Form:
     """The form with every typed choice among those it offers, so that showing it again loses none."""
     for name, field in form.fields.items():
-        choice = typed.get(name, "")
-        if isinstance(field, forms.ChoiceField) and choice and choice not in dict(field.choices):
-            field.choices = [*field.choices, (choice, choice.partition(":")[2] or choice)]
+        if not isinstance(field, forms.ChoiceField):
+            continue
+        choice, offered = typed.get(name, ""), list(field.choices)  # type: ignore[arg-type]
+        if choice and choice not in dict(offered):
+            field.choices = [*offered, (choice, choice.partition(":")[2] or choice)]
     return form
 
 
@@ -123,7 +124,7 @@ def _opened(request: ProjectRequest, place: Place) -> HttpResponse:
 
 def _is_overtaken(place: Place, typed: QueryDict) -> bool:
     """Whether somebody saved a version after the one that these edits began from."""
-    return bool(place.latest) and typed.get("base", "") not in ("", str(place.latest.number))
+    return place.latest is not None and typed.get("base", "") not in ("", str(place.latest.number))
 
 
 def _submitted(request: ProjectRequest, place: Place) -> HttpResponse:

@@ -18,6 +18,8 @@ from evaluators.kinds import KINDS
 from evaluators.models import Draft, Evaluator, EvaluatorVersion
 from evaluators.views.picking import starting_points
 
+MOST_DRAFTS = 5  # named above the list, the latest first
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -39,7 +41,7 @@ class Listed:
 def evaluator_list(request: ProjectRequest) -> HttpResponse:
     """Helps to decide which evaluator to open, run or mend next."""
     words, kind = request.GET.get("q", "").strip(), request.GET.get("kind", "")
-    in_use = Evaluator.objects.filter(project=request.project).in_use()
+    in_use = Evaluator.objects.filter(project=request.project, kind__in=KINDS).in_use()
     counts = dict(in_use.values_list("kind").annotate(Count("pk")).order_by())
     found = in_use.matching(words).with_latest_id().with_draft_of(request.user)
     if kind in KINDS:
@@ -65,14 +67,15 @@ def _listed(evaluators: list[Evaluator]) -> Iterable[Listed]:
     runs = dict(counted.annotate(Count("runs")).order_by())
     versions = EvaluatorVersion.objects.select_related("author").defer("config")
     versions = versions.annotate(model_name=KeyTextTransform("model", "config"))
-    latest = versions.in_bulk([evaluator.latest_id for evaluator in evaluators if evaluator.latest_id])
+    latest_ids = {evaluator.pk: getattr(evaluator, "latest_id", None) for evaluator in evaluators}
+    latest = versions.in_bulk(latest_ids.values())
     for evaluator in evaluators:
         kind = KINDS[evaluator.kind]
-        version = latest.get(evaluator.latest_id)
+        version = latest.get(latest_ids[evaluator.pk])
         yield Listed(evaluator, kind.title, kind.icon, version, runs.get(evaluator.pk, 0))
 
 
 def _drafts_of_new(request: ProjectRequest) -> list[tuple[Draft, str]]:
     """Evaluators begun by this person and never saved, with the title of their kind."""
     drafts = Draft.objects.filter(project=request.project, author=request.user, evaluator=None).order_by("-updated_at")
-    return [(draft, KINDS[draft.kind].title) for draft in drafts if draft.kind in KINDS]
+    return [(draft, KINDS[draft.kind].title) for draft in drafts.filter(kind__in=KINDS)[:MOST_DRAFTS]]

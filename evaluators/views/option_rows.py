@@ -49,9 +49,9 @@ def _row(index: int, texts: tuple[str, ...], faults: dict[str, list[FieldError]]
     letter = ascii_uppercase[index] if index < len(ascii_uppercase) else ""
     found = {part: faults.get(f"{part}.{index}", []) for part in PARTS}
     wrong = frozenset(part.removeprefix("option_") for part, errors in found.items() if errors)
-    return OptionRow(
-        index, letter, *texts, faults=[error for errors in found.values() for error in errors], wrong=wrong
-    )
+    label, percentage, description = texts
+    errors = [error for errors in found.values() for error in errors]
+    return OptionRow(index, letter, label, percentage, description, errors, wrong)
 
 
 def pressed_row_button(typed: QueryDict) -> QueryDict | None:

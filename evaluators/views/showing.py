@@ -16,7 +16,7 @@ from evaluators.models import Draft, Evaluator
 @project_page(Role.VIEWER)
 def evaluator_page(request: ProjectRequest, pk: int) -> HttpResponse:
     """Helps to decide whether this evaluator, in this version, is the one to run, read or mend."""
-    evaluator = get_object_or_404(Evaluator, pk=pk, project=request.project)
+    evaluator = get_object_or_404(Evaluator, pk=pk, project=request.project, kind__in=KINDS)
     kind = KINDS[evaluator.kind]
     versions = list(evaluator.versions.select_related("author").defer("config").order_by("-number"))
     asked = request.GET.get("version", "")
