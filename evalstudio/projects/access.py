@@ -22,7 +22,7 @@ class ProjectRequest(HtmxRequest):
 
     project: Project
     role: Role
-    user: User  # type: ignore[assignment]  # the guard lets nobody in who is not signed in
+    user: User  # the guard lets nobody in who is not signed in
 
 
 def project_page(least: Role) -> Callable[[View], View]:
