@@ -110,7 +110,7 @@ def _set_up(url: str, cases: int, slots: int, prompt_set: int) -> tuple[Any, Any
 @contextmanager
 def _cluster() -> Iterator[int]:
     """A background worker that is ready for work; its process id."""
-    with subprocess.Popen([sys.executable, "manage.py", "qcluster"], cwd=ROOT, start_new_session=True) as process:
+    with subprocess.Popen([sys.executable, "manage.py", "worker"], cwd=ROOT, start_new_session=True) as process:
         try:
             time.sleep(3)
             yield process.pid

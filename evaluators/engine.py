@@ -170,7 +170,7 @@ class Flight:
         self._collect = collect
         self._landed: deque[Landing] = deque()
         self._news = threading.Event()
-        self._flying: dict[asyncio.Task[None], Hashable] = {}
+        self._flying: dict[asyncio.Task[Landing], Boarding] = {}
         self._admitted = 0  # by the driver; what it has not collected yet is in the air
         self._collected = 0
         self._tools: Any = None
@@ -242,21 +242,22 @@ class Flight:
     def _take_off(self, boardings: list[Boarding]) -> None:
         for boarding in boardings:
             task = self._loop.create_task(self._fly(boarding))
-            self._flying[task] = boarding.group
-            task.add_done_callback(self._flying.pop)
+            self._flying[task] = boarding
+            task.add_done_callback(self._touch_down)
 
-    async def _fly(self, boarding: Boarding) -> None:
+    async def _fly(self, boarding: Boarding) -> Landing:
         try:
-            landing = Landing(boarding.ticket, await _call(boarding.work, boarding.sample, self._tools))
+            return Landing(boarding.ticket, await _call(boarding.work, boarding.sample, self._tools))
         except NotNow as reason:
-            landing = Landing(boarding.ticket, None, str(reason))
-        except asyncio.CancelledError:
-            landing = Landing(boarding.ticket, None)
-        self._landed.append(landing)
-        if len(self._landed) >= self._collect or len(self._flying) == 1:
+            return Landing(boarding.ticket, None, str(reason))
+
+    def _touch_down(self, task: asyncio.Task[Landing]) -> None:
+        boarding = self._flying.pop(task)
+        self._landed.append(Landing(boarding.ticket, None) if task.cancelled() else task.result())
+        if len(self._landed) >= self._collect or not self._flying:
             self._news.set()
 
     def _call_back(self, group: Hashable, chat: Any) -> None:
-        for task, of in self._flying.items():
-            if of == group and not chat.is_sending(task):
+        for task, boarding in self._flying.items():
+            if boarding.group == group and not chat.is_sending(task):
                 task.cancel()
