@@ -6,8 +6,16 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import password_validation
+from django.contrib.auth.forms import AuthenticationForm
 
 from evalstudio.projects.models import Scope, User
+
+
+class SignInForm(AuthenticationForm):
+    error_messages = {
+        "invalid_login": "No account has this name and password. Both are case-sensitive.",
+        "inactive": "This account is switched off. An owner can switch it on.",
+    }
 
 
 class FirstAccountForm(forms.Form):

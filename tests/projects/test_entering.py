@@ -43,7 +43,7 @@ def test_sign_in_and_out(client, alice, project):
 
 def test_a_wrong_password_says_so(client, alice):
     reply = client.post(reverse("sign-in"), {"username": "alice", "password": "wrong"})
-    assert "correct username and password" in reply.content.decode()
+    assert "No account has this name and password." in reply.content.decode()
 
 
 def test_a_password_can_be_changed(as_alice, alice, project):

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_safe
 
 from evalstudio.projects import entry
-from evalstudio.projects.forms import FirstAccountForm
+from evalstudio.projects.forms import FirstAccountForm, SignInForm
 from evalstudio.projects.models import Project
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -50,6 +50,7 @@ class SignIn(LoginView):
     """Django's sign-in; an installation without an account goes to its first run instead."""
 
     template_name = "projects/sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def get(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
