@@ -51,5 +51,5 @@ def test_a_revoked_token_is_gone(as_alice, project, issued):
 def test_home_has_a_constant_number_of_queries(as_alice, alice, project, django_assert_max_num_queries):
     for number in range(20):
         AuditEntry.note(project, alice, "saved", f"evaluator {number}")
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         as_alice.get(reverse("project-home", args=[project.slug]))
