@@ -1,5 +1,8 @@
 """A machine's memory at one moment, laid out so that putting it back is cheap.
 
+Memory and stack pointer are all the state the engine has: `quickjs.wasm` has no other mutable global, and none of its
+instructions writes to a table or drops a segment. (Look again before taking another build of it.)
+
 Of a machine's three to four MiB only some 400 KiB are ever used: the top of the stack, the tables of QuickJS, and the
 heap with the evaluator's code. Those, and the zeros just behind them that a call is likely to touch, are copied back;
 the rest is handed back to the operating system, which costs nothing where nothing was touched. Either way every byte
