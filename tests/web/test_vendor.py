@@ -28,6 +28,6 @@ def test_nothing_is_vendored_without_an_entry():
 
 
 def test_the_versions_are_those_of_the_locked_packages():
-    locked = json.loads((ROOT / "scripts/vendor/package-lock.json").read_text())["packages"]
+    locked = json.loads((ROOT / "evalstudio/web/vendoring/package-lock.json").read_text())["packages"]
     for entry in VENDORED.values():
         assert locked[f"node_modules/{entry['package']}"]["version"] == entry["version"]

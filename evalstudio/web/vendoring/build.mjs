@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, "..", "..");
+const root = join(here, "..", "..", "..");
 const packages = join(here, "node_modules");
 const versionOf = (name) => JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8")).version;
 
@@ -71,6 +71,6 @@ function manifest(entries) {
 rmSync(join(root, "static/vendor"), { recursive: true, force: true });
 rmSync(join(root, "tests/vendor"), { recursive: true, force: true });
 const entries = [...copied.map(copy), await bundleCodeMirror()];
-const head = "# Written by scripts/vendor/build.mjs: what is vendored, from which package, and the SHA-256 of each file.\n";
+const head = "# Written by evalstudio/web/vendoring/build.mjs: what is vendored, from which package, and the SHA-256 of each file.\n";
 const body = manifest(entries).map((lines) => lines.join("\n")).join("\n\n");
 writeFileSync(join(root, "static/vendor/vendor.toml"), `${head}\n${body}\n`);
