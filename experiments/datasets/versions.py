@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
 from evalstudio.projects.models import User
 from experiments.datasets.contents import Content
@@ -48,14 +49,20 @@ class PendingVersion:
         self.dataset = dataset
         self.number = dataset.latest_version + 1
 
-    def members(self, keys: Collection[str]) -> dict[str, Member]:
-        """The cases that have these keys in the pending version as written so far."""
-        return members(self.dataset, keys)
+    def opened(self) -> DatasetVersion:
+        """The row of the version, for rows that have to point to it already. It is none that pages list."""
+        return DatasetVersion.objects.get_or_create(dataset=self.dataset, number=self.number, defaults={"n_cases": 0})[
+            0
+        ]
 
-    def write(self, changes: Sequence[Change]) -> None:
-        """Add or exchange cases, at most STEP at once. Call it within a transaction."""
+    def latest(self) -> DatasetVersion:
+        """The version before it, which readers see."""
+        return DatasetVersion.objects.get(dataset=self.dataset, number=self.number - 1)
+
+    def write(self, changes: Sequence[Change]) -> dict[str, int]:
+        """Add or exchange cases, at most STEP at once: the ids of their cases by key. Call it within a transaction."""
         if not changes:
-            return
+            return {}
         case_ids = self._cases(changes)
         replaced = [change.member.span_id for change in changes if change.member]
         CaseSpan.objects.filter(pk__in=replaced).update(removed_in=self.number)
@@ -66,21 +73,25 @@ class PendingVersion:
             next_position += not change.member
             spans.append((self.dataset.pk, case_ids[change.key], change.key, position, self.number, NEVER))
         insert(CaseSpan, ("dataset", "case", "key", "position", "added_in", "removed_in"), spans)
+        return case_ids
 
     def publish(self, author: User | None, note: str) -> DatasetVersion:
         """Make the version the latest one. Call it within a transaction."""
-        version = DatasetVersion.objects.create(
-            dataset=self.dataset,
-            number=self.number,
-            author=author,
-            note=note[:300],
-            n_cases=CaseSpan.objects.filter(dataset=self.dataset).at(self.number).count(),
-        )
+        version = self.opened()
+        version.author = author
+        version.note = note[:300]
+        version.n_cases = CaseSpan.objects.filter(dataset=self.dataset).at(self.number).count()
+        version.created_at = timezone.now()
+        version.save()
         raised = Dataset.objects.filter(pk=self.dataset.pk, latest_version=self.number - 1)
-        if not raised.update(latest_version=self.number):
+        if not raised.update(latest_version=self.number):  # the lock that lets one import run is broken
             raise RuntimeError(f"Somebody else published version {self.number} of {self.dataset}.")
         self.dataset.latest_version = self.number
         return version
+
+    def close(self) -> None:
+        """Forget the row of a version that nothing was written into and nothing points to."""
+        DatasetVersion.objects.filter(dataset=self.dataset, number=self.number).delete()
 
     def abandon(self) -> None:
         """Take back everything that was written, in short transactions; can be repeated after an interruption."""
@@ -93,10 +104,13 @@ class PendingVersion:
         replaced = CaseSpan.objects.filter(dataset=self.dataset, removed_in=self.number)
         for step in iter(lambda: list(replaced.values_list("pk", flat=True)[:STEP]), []):
             CaseSpan.objects.filter(pk__in=step).update(removed_in=NEVER)
+        self.close()
 
     def _cases(self, changes: Sequence[Change]) -> dict[str, int]:
         """The id of the case for every key: the row that has this content already, or a new one."""
-        known = self._known_cases(changes)
+        known = (
+            self._known_cases(changes) if self.number > 1 else {}
+        )  # a first version has no case that was here before
         new = [change for change in changes if change.key not in known]
         if not new:
             return known

@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='import',
             name='stage',
-            field=models.CharField(default=experiments.models.datasets.Stage['CASES'], max_length=10),
+            field=models.CharField(default='cases', max_length=10),
         ),
         migrations.AddField(
             model_name='import',

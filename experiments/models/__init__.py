@@ -1,6 +1,6 @@
 """The tables of experiments: what is judged (datasets, outputs) and what came of it (ledger)."""
 
-from experiments.models.datasets import Case, CaseSpan, Dataset, DatasetVersion, Import, ImportState, Stage
+from experiments.models.datasets import Case, CaseSpan, Dataset, DatasetVersion, Import, ImportState
 from experiments.models.ledger import Evaluation, EvaluationBody, Run, RunLabel, RunState, Slice
 from experiments.models.outputs import Experiment, Output, OutputBody, Source, System
 
@@ -21,6 +21,5 @@ __all__ = [
     "RunState",
     "Slice",
     "Source",
-    "Stage",
     "System",
 ]

@@ -116,17 +116,10 @@ class ImportState(StrEnum):
     FAILED = "failed"
 
 
-class Stage(StrEnum):
-    """What a running import does: first the cases, then, where the file has outputs, those."""
-
-    CASES = "cases"
-    OUTPUTS = "outputs"
-
-
 class Import(models.Model):
     """An uploaded file on its way into a dataset and, if it carries outputs, into an experiment.
 
-    `read_to` is the row of the stage up to which everything is committed, so that an interrupted import goes on from
+    `read_to` is the row up to which everything is committed, so that an interrupted import goes on from
     there. Only the holder of the lease writes; only one import of a dataset runs at a time.
     """
 
@@ -138,13 +131,12 @@ class Import(models.Model):
     format = models.CharField(max_length=8)
     options = models.JSONField(default=dict)  # the columns found, the names of dataset and system, the mapping
     state = models.CharField(max_length=10, default=ImportState.MAPPING)
-    stage = models.CharField(max_length=10, default=Stage.CASES)
     dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True)
     experiment = models.ForeignKey("experiments.Experiment", models.SET_NULL, null=True)
     version_number = models.PositiveIntegerField(null=True)  # the version it made, or null when nothing changed
     read_to = models.PositiveIntegerField(default=0)
     bytes_read = models.BigIntegerField(default=0)
-    counts = models.JSONField(default=dict)  # see experiments.datasets.importing.report
+    counts = models.JSONField(default=dict)  # of rows, see experiments.datasets.importing.tally
     row_errors = models.JSONField(default=list)  # the first ones: {line, field, reason}
     outputs_digest = models.CharField(max_length=64, blank=True)  # of the outputs read so far, whatever their order
     failure = models.CharField(max_length=500, blank=True)

@@ -53,6 +53,11 @@ class Run(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("run-page", args=[self.experiment.project.slug, self.pk])
 
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether its scores come from the scripted rehearsal: they must never stand unmarked."""
+        return self.connection is not None and self.connection.is_rehearsal
+
 
 class Slice(models.Model):
     """A stretch of a run's rows, leased whole so that leasing never rewrites the rows."""

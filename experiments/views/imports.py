@@ -127,7 +127,10 @@ def _progress(request: ProjectRequest, job: Import) -> HttpResponse:
     if job.state == ImportState.WAITING:
         running = Import.objects.filter(dataset=job.dataset, state=ImportState.RUNNING).select_related("project")
         before = running.first()
-        context |= {"before": before, "waits_long": not before and timezone.now() - job.waiting_since > LONG_WAIT}
+        context |= {
+            "before": before,
+            "waits_long": not before and timezone.now() - (job.waiting_since or job.created_at) > LONG_WAIT,
+        }
     if job.state == ImportState.DONE:
         effect = Effect.of(job)
         context |= {"effect": effect, "said": reported(effect)}

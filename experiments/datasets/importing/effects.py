@@ -29,9 +29,10 @@ class Effect:
     @classmethod
     def of(cls, job: Import) -> Effect:
         """The effect of an import that is done."""
-        names = ("added", "changed", "unchanged", "outputs", "outputs_unchanged", "bad")
-        version = job.version_number or (job.dataset.latest_version if job.dataset else 0)
+        names = ("added", "changed", "unchanged", "outputs_unchanged", "bad")
         figures = {name: job.counts.get(name, 0) for name in names}
+        figures["outputs"] = job.counts.get("with_output", 0)
+        version = job.version_number or (job.dataset.latest_version if job.dataset else 0)
         return cls(job.options["dataset"], version, job.options.get("system", ""), **figures)
 
     @property

@@ -16,7 +16,7 @@ from experiments.datasets.importing.rows import BadFile, BadRow
 from experiments.datasets.importing.tally import Tally
 from experiments.models import Dataset, Import
 
-LOOKED_AT_BYTES = 4 * 1024 * 1024
+LOOKED_AT_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

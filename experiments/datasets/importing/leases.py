@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from experiments.models import Import, ImportState
 
-LEASE = timedelta(seconds=30)
+LEASE = timedelta(seconds=20)
 UNDER_WAY = (ImportState.WAITING, ImportState.RUNNING)
 
 

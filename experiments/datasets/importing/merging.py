@@ -17,13 +17,17 @@ from experiments.models import Dataset
 
 @dataclass(slots=True)
 class Merged:
-    """The outcome of one batch. `accepted` are the drafts whose key is a case now, changed or not."""
+    """The outcome of one batch. `accepted` are the drafts that have a case, be it new, changed or as it was.
+
+    `case_ids` are the cases that stay as they are, by key.
+    """
 
     changes: list[Change] = field(default_factory=list)
     added: int = 0
     changed: int = 0
     unchanged: int = 0
     accepted: list[Draft] = field(default_factory=list)
+    case_ids: dict[str, int] = field(default_factory=dict)
     bad: list[BadRow] = field(default_factory=list)
 
 
@@ -40,8 +44,7 @@ def merge(drafts: Sequence[Draft], dataset: Dataset | None, mapping: Mapping) ->
         elif draft.key in differing:
             _combine(draft, member, contents[member.case_id], merged)
         else:
-            merged.unchanged += 1
-            merged.accepted.append(draft)
+            _keep(draft, member, merged)
     return merged
 
 
@@ -70,10 +73,16 @@ def _combine(draft: Draft, member: Member, old: Content, merged: Merged) -> None
     content = combined(old, draft.content)
     digest = content.digest()
     if digest == member.content_hash:
-        merged.unchanged += 1
-    else:
-        merged.changed += 1
-        merged.changes.append(Change(draft.key, content, digest, member))
+        _keep(draft, member, merged)
+        return
+    merged.changed += 1
+    merged.changes.append(Change(draft.key, content, digest, member))
+    merged.accepted.append(draft)
+
+
+def _keep(draft: Draft, member: Member, merged: Merged) -> None:
+    merged.unchanged += 1
+    merged.case_ids[draft.key] = member.case_id
     merged.accepted.append(draft)
 
 

@@ -6,27 +6,35 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from experiments.models import Import, Stage
+from experiments.datasets.importing.leases import LEASE
+from experiments.models import Import, ImportState
 
-READ = ("added", "changed", "unchanged", "bad")
+SILENCE_S = 6.0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`share` of the bytes of both stages that were read, in [0, 1]; the rate is unknown in the first second."""
+    """`share` of the bytes that were read, in [0, 1]; the rate is unknown in the first second.
+
+    `silent_s` are the seconds since its worker gave a sign of life, 0 where none is at work.
+    """
 
     share: float
     rows_per_second: int | None
+    silent_s: float
 
     @classmethod
     def of(cls, job: Import) -> Progress:
-        stages = 2 if job.counts.get("with_output") else 1
-        read = job.bytes_read / max(1, job.size) + (job.stage == Stage.OUTPUTS)
-        rows = job.read_to
-        if job.stage == Stage.OUTPUTS:
-            rows += sum(job.counts.get(name, 0) for name in READ)
-        seconds = (timezone.now() - job.started_at).total_seconds() if job.started_at else 0.0
-        return cls(min(1.0, read / stages), round(rows / seconds) if rows and seconds > 1 else None)
+        now = timezone.now()
+        seconds = (now - job.started_at).total_seconds() if job.started_at else 0.0
+        is_held = job.state == ImportState.RUNNING and job.lease_until is not None
+        silent_s = (now - (job.lease_until - LEASE)).total_seconds() if is_held else 0.0
+        rate = round(job.read_to / seconds) if job.read_to and seconds > 1 else None
+        return cls(min(1.0, job.bytes_read / max(1, job.size)), rate, silent_s)
+
+    @property
+    def is_silent(self) -> bool:
+        return self.silent_s > SILENCE_S
 
     @property
     def percent(self) -> str:

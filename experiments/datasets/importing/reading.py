@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -16,6 +16,7 @@ from experiments.datasets.importing.strangers import Strangers
 
 BATCH_ROWS = 500
 BATCH_BYTES = 4 * 1024 * 1024
+BEAT_ROWS = 2000
 MAX_ROWS = 1_000_000
 
 
@@ -39,8 +40,11 @@ class Reading:
         self.mapping = mapping
         self._seen: set[int] = set()  # hashes of keys: a tenth of the memory of the keys themselves
 
-    def batches(self, after_row: int = 0) -> Iterator[Batch]:
-        """The rows after `after_row`; those before are read all the same, to know their keys. Raises BadFile."""
+    def batches(self, after_row: int = 0, beat: Callable[[], None] = lambda: None) -> Iterator[Batch]:
+        """The rows after `after_row`; those before are read all the same, to know their keys. Raises BadFile.
+
+        `beat` is called now and then on the way to `after_row`, which can be far.
+        """
         batch, began_at = Batch(), 0
         for number, row in enumerate(self._rows, start=1):
             if number > MAX_ROWS:
@@ -48,6 +52,8 @@ class Reading:
             draft = self._draft(row)
             if number <= after_row:
                 began_at = self.source.text_read
+                if number % BEAT_ROWS == 0:
+                    beat()
                 continue
             batch.bad.append(draft) if isinstance(draft, BadRow) else batch.drafts.append(draft)
             batch.last_row = number

@@ -1,7 +1,8 @@
-"""Carrying an import out: the cases into the next version of the dataset, then the outputs into an experiment.
+"""Carrying an import out: cases into the next version of the dataset, outputs into an experiment, both at once.
 
 Every batch is one transaction that writes rows and moves `read_to` past them, so an import that was killed goes on
-where it was. Cases are invisible until the version is published, outputs until the experiment has arrived.
+where it was. Nobody sees the cases before the version is published, nor the outputs before their experiment has
+arrived; the last transaction does both, so that an import happens as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from experiments.datasets.importing.reading import Batch, Reading
 from experiments.datasets.importing.rows import BadFile, BadRow
 from experiments.datasets.importing.tally import Tally
 from experiments.datasets.versions import PendingVersion
-from experiments.models import Experiment, Import, ImportState, Stage
+from experiments.models import Import, ImportState
 
 MAX_TRIES = 3
 KEPT_ERRORS = 200
@@ -38,7 +39,7 @@ def run(pk: int, watch: Watch = lambda job: None) -> bool:
     hold = leases.take(pk)
     if hold is None:
         return False
-    job = Import.objects.select_related("dataset", "project", "author").get(pk=pk)
+    job = Import.objects.select_related("dataset", "project", "author", "experiment").get(pk=pk)
     try:
         _carry_out(hold, job, watch)
     except LeaseLost:
@@ -49,16 +50,16 @@ def run(pk: int, watch: Watch = lambda job: None) -> bool:
 def _carry_out(hold: Hold, job: Import, watch: Watch) -> None:
     problem = _reason_to_stop(job)
     try:
-        if not problem and job.stage == Stage.CASES:
-            _read_cases(hold, job, watch)
-        if not problem and job.stage == Stage.OUTPUTS:
-            _read_outputs(hold, job, watch)
+        if not problem:
+            _read(hold, job, watch)
     except BadFile as error:
         problem = str(error)
     except FileNotFoundError:
         problem = "The uploaded file is no longer there. Upload it again."
     if problem:
         _fail(hold, job, problem)
+    else:
+        _complete(hold, job)
 
 
 def _reason_to_stop(job: Import) -> str:
@@ -71,33 +72,33 @@ def _reason_to_stop(job: Import) -> str:
     return ""
 
 
-def _reading(job: Import) -> Reading:
-    shape = Shape(job.format, job.options["delimiter"])
-    return Reading(job.file.open("rb"), shape, Mapping.load(job.options))
-
-
-def _save_progress(hold: Hold, job: Import, batch: Batch, **changes: Any) -> None:
-    hold.save(job, read_to=batch.last_row, bytes_read=batch.stored_read, tries=1, **changes)
-
-
-# --- Cases ------------------------------------------------------------------------------------------------------------
-def _read_cases(hold: Hold, job: Import, watch: Watch) -> None:
-    reading, pending = _reading(job), PendingVersion(job.dataset)
-    tally = Tally.load(job.counts, job.outputs_digest)
-    with job.file:
-        for batch in reading.batches(after_row=job.read_to):
-            merged = merge(batch.drafts, pending.dataset, reading.mapping)
-            tally = tally.plus(batch, merged)
-            found = {
-                "counts": tally.counts() | {"unmapped": dict(reading.strangers.counts)},
-                "row_errors": _first_errors(job.row_errors, batch.bad + merged.bad),
-                "outputs_digest": tally.digest,
-            }
-            with transaction.atomic():
-                pending.write(merged.changes)
-                _save_progress(hold, job, batch, **found)
+def _read(hold: Hold, job: Import, watch: Watch) -> None:
+    shape, mapping = Shape(job.format, job.options["delimiter"]), Mapping.load(job.options)
+    with job.file.open("rb") as stored:
+        reading, pending = Reading(stored, shape, mapping), PendingVersion(job.dataset)
+        for batch in reading.batches(job.read_to, beat=lambda: hold.save(job)):
+            _write(hold, job, pending, batch, reading)
             watch(job)
-    _publish(hold, job, pending)
+
+
+def _write(hold: Hold, job: Import, pending: PendingVersion, batch: Batch, reading: Reading) -> None:
+    merged = merge(batch.drafts, pending.dataset, reading.mapping)
+    tally = Tally.load(job.counts, job.outputs_digest).plus(batch, merged)
+    reached = {
+        "read_to": batch.last_row,
+        "bytes_read": batch.stored_read,
+        "tries": 1,
+        "counts": tally.counts() | {"unmapped": dict(reading.strangers.counts)},
+        "row_errors": _first_errors(job.row_errors, batch.bad + merged.bad),
+        "outputs_digest": tally.digest,
+    }
+    with transaction.atomic():
+        case_ids = merged.case_ids | pending.write(merged.changes)
+        answers = [arriving.Answer(case_ids[draft.key], draft.output) for draft in merged.accepted if draft.output]
+        if answers and job.experiment is None:
+            reached["experiment"] = arriving.begin(job, pending.opened())
+        arriving.write(reached.get("experiment") or job.experiment, answers)
+        hold.save(job, **reached)
 
 
 def _first_errors(errors: list[dict[str, Any]], bad: Iterable[BadRow]) -> list[dict[str, Any]]:
@@ -105,65 +106,38 @@ def _first_errors(errors: list[dict[str, Any]], bad: Iterable[BadRow]) -> list[d
     return [*errors, *(asdict(row) for row in in_order)][:KEPT_ERRORS]
 
 
-def _publish(hold: Hold, job: Import, pending: PendingVersion) -> None:
-    has_changes = job.counts.get("added") or job.counts.get("changed")
+def _complete(hold: Hold, job: Import) -> None:
+    """Let everything be seen that was written; outputs that an experiment has already are dropped instead."""
+    pending, has_changes = PendingVersion(job.dataset), bool(job.counts.get("added") or job.counts.get("changed"))
+    experiment, counts = job.experiment, job.counts
+    if experiment and not has_changes:
+        same = arriving.same_experiment(job.dataset, job.options["system"], job.outputs_digest)
+        if same:
+            arriving.abandon(experiment)
+            experiment, counts = same, counts | {"with_output": 0, "outputs_unchanged": counts["with_output"]}
     with transaction.atomic():
-        number = pending.publish(job.author, f"Import of {job.file_name}").number if has_changes else None
-        if job.counts.get("with_output"):
-            hold.save(job, version_number=number, stage=Stage.OUTPUTS, read_to=0, bytes_read=0)
-        else:
-            _finish(hold, job, version_number=number)
-
-
-# --- Outputs ----------------------------------------------------------------------------------------------------------
-def _read_outputs(hold: Hold, job: Import, watch: Watch) -> None:
-    experiment = job.experiment or _begin_experiment(hold, job)
-    if experiment is None:
-        return
-    reading = _reading(job)
-    with job.file:
-        for batch in reading.batches(after_row=job.read_to):
-            answers = arriving.with_cases(job.dataset, batch.drafts)
-            counts = job.counts | {"outputs": job.counts.get("outputs", 0) + len(answers)}
-            with transaction.atomic():
-                arriving.write(experiment, answers)
-                _save_progress(hold, job, batch, counts=counts)
-            watch(job)
-    with transaction.atomic():
-        Experiment.with_arriving.filter(pk=experiment.pk).update(is_arriving=False)
-        _finish(hold, job)
-
-
-def _begin_experiment(hold: Hold, job: Import) -> Experiment | None:
-    """The experiment that the outputs arrive in; None, and done, where one has the same outputs already."""
-    with transaction.atomic():
-        if same := arriving.same_experiment(job.dataset, job.options["system"], job.outputs_digest):
-            _finish(hold, job, experiment=same, counts=job.counts | {"outputs_unchanged": job.counts["with_output"]})
-            return None
-        hold.save(job, experiment=arriving.begin(job))
-    return job.experiment
-
-
-# --- Ends -------------------------------------------------------------------------------------------------------------
-def _finish(hold: Hold, job: Import, **changes: Any) -> None:
-    hold.save(job, state=ImportState.DONE, finished_at=timezone.now(), lease="", **changes)
-    AuditEntry.note(job.project, job.author, "imported", f"{job.file_name} into {job.options['dataset']}")
-    _drop_leftovers(job)
+        version = pending.publish(job.author, f"Import of {job.file_name}") if has_changes else None
+        if experiment and experiment.is_arriving:
+            arriving.arrive(experiment, version or pending.latest(), job.outputs_digest)
+        if not has_changes:
+            pending.close()
+        number = version.number if version else None
+        settled = {"state": ImportState.DONE, "finished_at": timezone.now(), "lease": ""}
+        hold.save(job, **settled, version_number=number, experiment=experiment, counts=counts)
+        AuditEntry.note(job.project, job.author, "imported", f"{job.file_name} into {job.options['dataset']}")
+        _drop_leftovers(job)
 
 
 def _fail(hold: Hold, job: Import, reason: str) -> None:
-    """Take back what is not published yet, and say why. A version that was published stays."""
+    """Take back what was written, and say why."""
     hold.save(job, failure=reason[:500])
-    counts = job.counts
-    if job.stage == Stage.CASES:
-        counts = {"bad": counts.get("bad", 0)}
-        if job.dataset:
-            PendingVersion(job.dataset).abandon()
-    elif job.experiment:
+    if job.experiment:
         arriving.abandon(job.experiment)
+    if job.dataset:
+        PendingVersion(job.dataset).abandon()
     with transaction.atomic():
         settled = {"state": ImportState.FAILED, "finished_at": timezone.now(), "lease": ""}
-        hold.save(job, **settled, experiment=None, counts=counts)
+        hold.save(job, **settled, experiment=None, counts={"bad": job.counts.get("bad", 0)})
         _drop_leftovers(job)
 
 

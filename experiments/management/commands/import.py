@@ -79,7 +79,7 @@ class Command(BaseCommand):
 
     def _say_progress(self, job: Import) -> None:
         share = 100 * job.bytes_read / max(1, job.size)
-        self.stdout.write(f"  {job.stage}: {job.read_to:,} rows, {share:.0f} %")
+        self.stdout.write(f"  {job.read_to:,} rows, {share:.0f} %")
 
     def _report(self, job: Import) -> None:
         unit = Shape(job.format).unit
