@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.views import bench_picker, datasets, imports
+from experiments.views import bench_picker, datasets, exports, home, imports, peeks, results, runs
 
 dataset_urls = [
     path("datasets/", datasets.dataset_list, name="dataset-list"),
@@ -17,4 +17,25 @@ bench_urls = [
     path("bench/sample/", bench_picker.bench_sample, name="bench-sample"),
 ]
 
-urlpatterns = [*dataset_urls, *bench_urls]
+result_urls = [
+    path("home/", home.home_results, name="home-results"),
+    path("experiments/", results.experiment_list, name="experiment-list"),
+    path("experiments/<int:pk>/", results.experiment_page, name="experiment-page"),
+    path("experiments/<int:pk>/columns/", results.experiment_columns, name="experiment-columns"),
+    path("experiments/<int:pk>/peek/<int:output>/", peeks.experiment_peek, name="experiment-peek"),
+    path("experiments/<int:pk>/export.<str:form>", exports.experiment_export, name="experiment-export"),
+    path("evaluations/<int:pk>/exchange/", peeks.evaluation_exchange, name="evaluation-exchange"),
+]
+
+run_urls = [
+    path("experiments/<int:pk>/run/", runs.run_start, name="run-start"),
+    path("evaluators/<int:pk>/runs/", runs.evaluator_runs, name="evaluator-runs"),
+    path("runs/", runs.run_list, name="run-list"),
+    path("runs/running/", runs.running_badge, name="running-badge"),
+    path("runs/<int:pk>/", runs.run_page, name="run-page"),
+    path("runs/<int:pk>/stop/", runs.run_stop, name="run-stop"),
+    path("runs/<int:pk>/resume/", runs.run_resume, name="run-resume"),
+    path("runs/<int:pk>/retry/", runs.run_retry, name="run-retry"),
+]
+
+urlpatterns = [*dataset_urls, *bench_urls, *result_urls, *run_urls]

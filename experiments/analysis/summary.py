@@ -6,25 +6,28 @@ change of a row raises the revision, so no hook anywhere has to remember to thro
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q, Sum
 
 from evaluators.core import Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
+from experiments.analysis.distribution import Steps, distributions
+from experiments.ledger.progress import OVER
 from experiments.models import Evaluation, Output, Run
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`counts` has every state by name; `below` are the rows on the bad side of the threshold."""
+    """`counts` has every state by name; `below` are the rows on the bad side of the threshold; `steps` their spread."""
 
     estimate: Estimate
     counts: dict[str, int]
     below: int
     mean_cost_usd: float | None
     mean_latency_ms: float | None
+    steps: Steps = field(default_factory=list)
 
     @property
     def asked(self) -> int:
@@ -36,17 +39,28 @@ class Summary:
 
 
 def summaries(runs: list[Run]) -> dict[int, Summary]:
-    """The summary of each run: as stored where it still holds, else worked out now. At most three queries."""
+    """The summary of each run: as stored where it still holds, else worked out now. At most four queries.
+
+    What is worked out for a run that is over is stored, so that the next reader finds it: one more query for each.
+    """
     known = {run.pk: Summary.stored(run.summary) for run in runs if _holds(run)}
-    return known | _work_out([run for run in runs if run.pk not in known])
+    fresh = _work_out([run for run in runs if run.pk not in known])
+    for run in runs:
+        if run.pk in fresh and run.state in OVER:
+            _store(run, fresh[run.pk])
+    return known | fresh
 
 
 def refresh(run: Run) -> Summary:
     """Work the summary out and store it, unless a row has changed meanwhile."""
     run.refresh_from_db(fields=["revision"])
     summary = _work_out([run])[run.pk]
-    Run.objects.filter(pk=run.pk, revision=run.revision).update(summary=asdict(summary), summary_revision=run.revision)
+    _store(run, summary)
     return summary
+
+
+def _store(run: Run, summary: Summary) -> None:
+    Run.objects.filter(pk=run.pk, revision=run.revision).update(summary=asdict(summary), summary_revision=run.revision)
 
 
 def _holds(run: Run) -> bool:
@@ -59,8 +73,8 @@ def _work_out(runs: list[Run]) -> dict[int, Summary]:
     by_run: dict[int, dict[int, dict[str, Any]]] = {run.pk: {} for run in runs}
     for row in _sums(runs):
         by_run[row["run"]][row["state"]] = row
-    clustered = _clustered(runs)
-    return {pk: _summary(rows, clustered.get(pk)) for pk, rows in by_run.items()}
+    clustered, steps = _clustered(runs), distributions(runs)
+    return {pk: _summary(rows, clustered.get(pk), steps[pk]) for pk, rows in by_run.items()}
 
 
 def _sums(runs: list[Run]) -> Any:
@@ -100,7 +114,7 @@ def _clustered(runs: list[Run]) -> dict[int, Moments]:
     return {pk: Moments.of(pairs) for pk, pairs in found.items() if pk in {run.pk for run in runs}}
 
 
-def _summary(rows: dict[int, dict[str, Any]], clustered: Moments | None) -> Summary:
+def _summary(rows: dict[int, dict[str, Any]], clustered: Moments | None, steps: Steps) -> Summary:
     counts = {status.name.lower(): rows.get(status, {}).get("n", 0) for status in Status}
     return Summary(
         estimate(clustered or _moments(rows.get(Status.SCORED)), sum(counts.values())),
@@ -108,6 +122,7 @@ def _summary(rows: dict[int, dict[str, Any]], clustered: Moments | None) -> Summ
         sum(row["below"] for row in rows.values()),
         _mean(rows, "cost", "priced"),
         _mean(rows, "latency", "timed"),
+        steps,
     )
 
 

@@ -40,12 +40,12 @@ def estimate(
 ) -> dict[str, Any]:
     """The mark of an estimate: value, interval, track and coverage. `look` is "", "big" or "line" (all on one line).
 
-    None draws an empty track with "no figure yet"; a refused estimate gives its sentence in place of the mark.
+    None, or one of nothing, draws an empty track; a refused estimate gives its sentence in place of the mark.
     """
     mark, correction = marks.Mark.of(figure), marks.Mark.of(corrected)
     cover = marks.Coverage(figure.n, figure.asked) if figure else None
     return {
-        "refused": figure.refused if figure else None,
+        "refused": figure.refused if figure and figure.n else None,
         "mark": mark,
         "correction": correction,
         "coverage": cover,

@@ -1,0 +1,133 @@
+"""The columns of a result: each current run with its figure, its counts and, until it has settled, its progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Avg, Count, Q
+
+from evalstudio.web import numbers
+from evaluators.engine import work_of
+from evaluators.kinds import BadConfig
+from evaluators.models import Evaluator
+from evaluators.scoring import Passing
+from evaluators.stats.estimate import Estimate
+from experiments.analysis.distribution import Drawing, drawing
+from experiments.analysis.summary import Summary, summaries
+from experiments.ledger.progress import Progress, progress_of
+from experiments.models import Experiment, Output, Run, RunState
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """A run's progress in words."""
+
+    now: Progress
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of every state, those in flight apart from the pending ones."""
+        flying = min(self.now.in_hand, self.now.pending)
+        return {
+            "scored": self.now.scored,
+            "unscored": self.now.unscored,
+            "failed": self.now.failed,
+            "awaiting": self.now.awaiting,
+            "in_flight": flying,
+            "pending": self.now.pending - flying,
+        }
+
+    @property
+    def retryable(self) -> int:
+        """Rows without a score that could be asked for again, once the run is over."""
+        return self.now.unscored + self.now.failed if self.now.is_over else 0
+
+    @property
+    def word(self) -> str:
+        return {
+            RunState.PREPARING: "is being prepared",
+            RunState.ACTIVE: "is running",
+            RunState.STOPPING: "is stopping",
+            RunState.STOPPED: "was stopped",
+            RunState.FINISHED: "has finished",
+        }[self.now.state]
+
+    @property
+    def sentence(self) -> str:
+        """Pace, time left and cost so far, as far as they are known: "12 per second, 40 s left, $0.84 so far"."""
+        parts = []
+        if self.now.per_second and not self.now.is_over:
+            parts.append(_pace(self.now.per_second))
+        if self.now.left_s is not None and not self.now.is_over:
+            parts.append(f"{numbers.duration(max(1000, self.now.left_s * 1000))} left")
+        if self.now.spent_usd:
+            parts.append(f"{numbers.usd(self.now.spent_usd)}{'' if self.now.is_over else ' so far'}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A run as a column of the grid. `progress` is None once the run has finished."""
+
+    run: Run
+    summary: Summary
+    progress: RunProgress | None
+
+    @property
+    def evaluator(self) -> Evaluator:
+        return self.run.version.evaluator
+
+    @property
+    def figure(self) -> Estimate:
+        return self.summary.estimate
+
+    @property
+    def is_rehearsal(self) -> bool:
+        return self.run.is_rehearsal
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the run used the version that its evaluator stands for at present."""
+        return self.run.version_id == self.evaluator.published_version_id
+
+    @cached_property
+    def passing(self) -> Passing:
+        """The threshold of its version; without one nothing passes or fails."""
+        try:
+            return getattr(work_of(self.run.version).config, "passing", Passing())
+        except BadConfig:
+            return Passing()
+
+    @property
+    def drawing(self) -> Drawing | None:
+        """How its scores spread, over the scale of its figure."""
+        return drawing(self.summary.steps, self.passing.threshold)
+
+
+def current_runs(experiment: Experiment) -> list[Run]:
+    """The runs whose results the experiment shows, in the order in which their evaluators were made."""
+    runs = experiment.runs.filter(is_current=True).select_related("version__evaluator__project", "connection")
+    return list(runs.order_by("version__evaluator", "version__number", "pk"))
+
+
+def columns(runs: list[Run]) -> list[Column]:
+    """A column for each run. At most seven queries: none for runs whose summary holds, three for those under way."""
+    known = summaries(runs)
+    going = progress_of([run for run in runs if run.state != RunState.FINISHED])
+    return [Column(run, known[run.pk], RunProgress(going[run.pk]) if run.pk in going else None) for run in runs]
+
+
+def facts(experiment: Experiment) -> dict[str, Any]:
+    """Counts and means of the outputs themselves: one query."""
+    return Output.objects.filter(experiment=experiment).aggregate(
+        outputs=Count("pk"),
+        errors=Count("pk", filter=~Q(error="")),
+        mean_latency_ms=Avg("latency_ms"),
+        mean_cost_usd=Avg("cost_usd"),
+    )
+
+
+def _pace(per_second: float) -> str:
+    return f"{per_second:.0f} per second" if per_second >= 2 else f"{per_second * 60:.0f} per minute"

@@ -1,0 +1,50 @@
+"""Where an output stands in a view: its number, the outputs beside it, and the next one that lacks a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Min, Q
+
+from evaluators.core import Status
+from experiments.analysis.grid import View, walk
+from experiments.analysis.summary import Summary
+from experiments.models import Evaluation, Experiment, Output, Run
+
+ERRORS = (Status.UNSCORED, Status.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Ids of outputs, None where there is none. `number` counts from 1; it is None for an output outside the view."""
+
+    number: int | None = None
+    total: int | None = None
+    previous: int | None = None
+    next: int | None = None
+
+
+def neighbours_of(experiment: Experiment, view: View, summary: Summary | None, output: Output) -> Neighbours:
+    """The neighbours of an output in the order of the view; `summary` is that of the chosen run."""
+    rows = walk(experiment, view, summary)
+    place = rows.place_of(shown=output.pk)
+    if place is None:
+        return Neighbours()
+    before, after = rows.beyond(place, 1, backwards=True), rows.beyond(place, 1)
+    return Neighbours(rows.count_before(place) + 1, view.total(summary), _shown(before), _shown(after))
+
+
+def _shown(rows: list[Any]) -> int | None:
+    return rows[0].shown if rows else None
+
+
+def next_error(runs: list[Run], after: Output | None = None) -> int | None:
+    """The next output, as they came, that some run could not score; from the last one on to the first. One query."""
+    errors = Evaluation.objects.filter(run__in=runs, state__in=ERRORS)
+    if after is None:
+        return errors.aggregate(first=Min("output"))["first"]
+    found = errors.exclude(output=after).aggregate(
+        first=Min("output"), beyond=Min("output", filter=Q(output__gt=after))
+    )
+    return found["beyond"] or found["first"]

@@ -1,0 +1,1 @@
+"""Pages of data sets, experiments, results and runs."""

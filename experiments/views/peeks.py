@@ -1,0 +1,93 @@
+"""One case beside the grid: what was asked, answered and expected, and what every evaluator said about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from evalstudio.projects.access import ProjectRequest, project_page
+from evalstudio.projects.models import Role
+from evalstudio.web.pages import page_or_fragment
+from experiments.analysis import reading
+from experiments.analysis.columns import Column, columns, current_runs
+from experiments.analysis.grid import View
+from experiments.analysis.neighbours import neighbours_of, next_error
+from experiments.analysis.peek import exchange, verdicts
+from experiments.models import Evaluation, Experiment, Output
+
+MOST_TAGS = 5
+TABS = ("results", "metrics")
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def experiment_peek(request: ProjectRequest, pk: int, output: int) -> HttpResponse:
+    """Decides what to think of one case: what was asked, answered and expected, and every verdict with its reason."""
+    experiment = get_object_or_404(Experiment.objects.select_related("project"), project=request.project, pk=pk)
+    found = get_object_or_404(_outputs(experiment), pk=output)
+    runs = current_runs(experiment)
+    ctx = peek_context(request, experiment, columns(runs), View.of(request.GET, runs), found)
+    return render(request, "experiments/_peek.html", {"experiment": experiment, **ctx})
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def evaluation_exchange(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Decides whether an evaluator was asked the right thing: the message it was shown, and what came back."""
+    evaluations = Evaluation.objects.select_related(
+        "run__version__evaluator",
+        "run__experiment__system",
+        "run__experiment__project",
+        "output__case",
+        "output__body",
+        "body",
+    )
+    evaluation = get_object_or_404(evaluations, pk=pk, run__experiment__project=request.project)
+    ctx = {"evaluation": evaluation, "run": evaluation.run, "exchange": exchange(evaluation)}
+    return page_or_fragment(request, "experiments/exchange.html", ctx)
+
+
+def peeked(request: ProjectRequest, experiment: Experiment) -> Output | None:
+    """The output that the address of the experiment's page opens, if any."""
+    wanted = request.GET.get("peek", "")
+    return _outputs(experiment).filter(pk=int(wanted)).first() if wanted.isdecimal() and len(wanted) < 19 else None
+
+
+def peek_context(
+    request: ProjectRequest, experiment: Experiment, shown: list[Column], view: View, output: Output
+) -> dict[str, Any]:
+    """What the panel of one output shows; `shown` are the columns of the experiment."""
+    body, case = output.body, output.case
+    chosen = next((column for column in shown if view.run and column.run.pk == view.run.pk), None)
+    tokens = [count for count in (output.tokens_in, output.tokens_out) if count is not None]
+    tab = request.GET.get("tab", "")
+    return {
+        "output": output,
+        "here": experiment.get_absolute_url(),
+        "place": neighbours_of(experiment, view, chosen.summary if chosen else None, output),
+        "next_error": next_error([column.run for column in shown], output),
+        "tab": tab if tab in TABS else TABS[0],
+        "tokens": sum(tokens) if tokens else None,
+        "tags": _tags(case.metadata),
+        "inputs": reading.parts(case.inputs),
+        "actual": reading.parts(body.outputs),
+        "actual_calls": reading.tool_calls(body.outputs),
+        "expected": reading.parts(case.expected_outputs),
+        "expected_calls": reading.tool_calls(case.expected_outputs),
+        "steps": reading.steps(body.steps),
+        "verdicts": verdicts(output, shown),
+    }
+
+
+def _outputs(experiment: Experiment) -> QuerySet[Output]:
+    return Output.objects.filter(experiment=experiment).select_related("case", "body")
+
+
+def _tags(metadata: Any) -> list[tuple[str, Any]]:
+    """The first plain values of a case's metadata."""
+    known = metadata.items() if isinstance(metadata, dict) else ()
+    return [(name, value) for name, value in known if isinstance(value, str | int | float)][:MOST_TAGS]

@@ -1,0 +1,167 @@
+"""Pages and verbs of runs: start, watch, stop, resume, retry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+
+from evalstudio.projects.access import ProjectRequest, project_page
+from evalstudio.projects.models import AuditEntry, Project, Role
+from evalstudio.web.pages import page_or_fragment
+from evalstudio.web.pagination import Order, page_of
+from evaluators.models import Evaluator, EvaluatorVersion
+from experiments.analysis.columns import RunProgress, columns
+from experiments.analysis.outcomes import label_counts, troubles
+from experiments.ledger import verbs
+from experiments.ledger.blocked import why_not_yet
+from experiments.ledger.progress import progress
+from experiments.ledger.start import CannotStart, start
+from experiments.models import Experiment, Run, RunState
+from experiments.views.results import experiment_of
+
+UNFINISHED = (RunState.PREPARING, RunState.ACTIVE, RunState.STOPPING)
+SHOWS = {
+    "all": Q(),
+    "running": Q(state__in=UNFINISHED),
+    "stopped": Q(state=RunState.STOPPED),
+    "finished": Q(state=RunState.FINISHED),
+}
+MOST_OF_EVALUATOR = 20
+
+
+def runs_of(project: Project) -> QuerySet[Run]:
+    """The runs of a project with all that a line about one says."""
+    return Run.objects.filter(experiment__project=project).select_related(
+        "version__evaluator__project",
+        "experiment__system",
+        "experiment__project",
+        "experiment__dataset_version__dataset",
+        "connection",
+        "started_by",
+    )
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def run_list(request: ProjectRequest) -> HttpResponse:
+    """Decides what needs a hand: every run with what works, what waits and what went wrong, the latest first."""
+    found = runs_of(request.project)
+    evaluator = _evaluator(request)
+    found = found.filter(version__evaluator=evaluator) if evaluator else found
+    show = request.GET.get("show", "all")
+    show = show if show in SHOWS else "all"
+    page = page_of(found.filter(SHOWS[show]), Order("pk", descending=True), request.GET)
+    ctx = {
+        "page": page,
+        "columns": columns(page.rows),
+        "evaluator": evaluator,
+        "show": show,
+        "chips": _chips(found, show),
+        "is_going": any(run.state in UNFINISHED for run in page.rows),
+    }
+    return page_or_fragment(request, "experiments/run_list.html", ctx)
+
+
+def _evaluator(request: ProjectRequest) -> Evaluator | None:
+    wanted = request.GET.get("evaluator", "")
+    return Evaluator.objects.filter(project=request.project, pk=wanted).first() if wanted.isdecimal() else None
+
+
+def _chips(found: QuerySet[Run], chosen: str) -> list[dict[str, Any]]:
+    counts = found.aggregate(**{show: Count("pk", filter=condition) for show, condition in SHOWS.items()})
+    return [
+        {"show": show, "word": show.capitalize(), "count": count, "is_chosen": show == chosen}
+        for show, count in counts.items()
+        if count or show in ("all", chosen)
+    ]
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Decides whether to wait, stop, resume or retry: how far the run is, and why what has not run has not."""
+    run = get_object_or_404(runs_of(request.project), pk=pk)
+    now = progress(run)
+    ctx = {
+        "run": run,
+        "column": columns([run])[0],
+        "progress": RunProgress(now),
+        "took_ms": (run.finished_at - run.created_at) / timedelta(milliseconds=1) if run.finished_at else None,
+        "waiting": why_not_yet(run),
+        "troubles": troubles(run),
+        "labels": label_counts(run),
+        "can_run": request.role >= Role.EDITOR,
+        "is_going": not now.is_over,
+    }
+    return page_or_fragment(request, "experiments/run_page.html", ctx)
+
+
+@require_POST
+@project_page(Role.EDITOR)
+def run_start(request: ProjectRequest, pk: int) -> HttpResponse:
+    experiment = experiment_of(request, pk)
+    wanted = request.POST.get("version", "")
+    versions = EvaluatorVersion.objects.filter(evaluator__project=request.project).select_related("evaluator")
+    version = get_object_or_404(versions, pk=wanted if wanted.isdecimal() else 0)
+    try:
+        start(version, experiment, request.user)
+    except CannotStart as error:
+        messages.error(request, str(error))
+        return redirect(experiment)
+    _note(request, "ran", version, experiment)
+    messages.success(request, f"{version.evaluator.name} {version} is running.")
+    return redirect(experiment)
+
+
+def _verb(act: Callable[[Run], Any], noted: str, said: str) -> Callable[..., HttpResponse]:
+    @require_POST
+    @project_page(Role.EDITOR)
+    def view(request: ProjectRequest, pk: int) -> HttpResponse:
+        run = get_object_or_404(runs_of(request.project), pk=pk)
+        act(run)
+        _note(request, noted, run.version, run.experiment)
+        messages.success(request, said)
+        back = request.POST.get("next", "")
+        return redirect(back if url_has_allowed_host_and_scheme(back, {request.get_host()}) else run)
+
+    return view
+
+
+def _note(request: ProjectRequest, act: str, version: EvaluatorVersion, experiment: Experiment) -> None:
+    AuditEntry.note(request.project, request.user, act, f"{version.evaluator.name} {version} on {experiment}")
+
+
+run_stop = _verb(verbs.stop, "stopped", "It stops: what is in flight lands, nothing new is started.")
+run_resume = _verb(verbs.resume, "resumed", "It goes on.")
+run_retry = _verb(verbs.retry, "retried", "Every row without a score is asked again.")
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def running_badge(request: ProjectRequest) -> HttpResponse:
+    """How many runs are under way, for the top bar of every page."""
+    count = Run.objects.filter(experiment__project=request.project, state__in=UNFINISHED).count()
+    return render(request, "experiments/_running_badge.html", {"count": count})
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def evaluator_runs(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Where an evaluator was used: its latest runs with their figures, as a panel on the evaluator's page."""
+    evaluator = get_object_or_404(Evaluator, project=request.project, pk=pk)
+    runs = list(runs_of(request.project).filter(version__evaluator=evaluator).order_by("-pk")[:MOST_OF_EVALUATOR])
+    ctx: dict[str, Any] = {
+        "evaluator": evaluator,
+        "columns": columns(runs),
+        "is_going": any(run.state in UNFINISHED for run in runs),
+        "has_more": len(runs) == MOST_OF_EVALUATOR,
+    }
+    return page_or_fragment(request, "experiments/evaluator_runs.html", ctx)
