@@ -136,7 +136,7 @@ class Judge:
         return await judge(ask, how, config.passing, tools.chat)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _ready(config: JudgeConfig) -> tuple[Prompt, Manner]:
     """The compiled prompt and the manner of asking. Raises PromptError and LettersDiffer."""
     prompt = prompts.compile(config.prompt)

@@ -15,6 +15,11 @@ from evaluators.prompts.marking import SINGLE_NAMES
 
 NAMES: Final = (*ROOTS, SPAN)
 COMPARISON = "comparison"
+MOST_PARTS = 5_000  # expressions and statements of a prompt
+MOST_DEEP = 50  # parts within parts
+MOST_LOOPS_DEEP = 10
+MOST_SET = 100
+TOO_DEEP = "The prompt is nested too deeply."
 
 # fmt: off
 _ALLOWED: Final = (
@@ -42,11 +47,32 @@ _TAGS: Final = {
 
 def check(tree: nodes.Template, field: str, language: SandboxedEnvironment) -> list[FieldError]:
     """What is wrong with the parsed prompt, by line; empty when it may be used."""
+    if too_large := _too_large(tree, field):
+        return [too_large]
     set_names = {target.name for assign in tree.find_all(nodes.Assign) for target in _targets(assign.target)}
     errors = [error for node in _all(tree) for error in _check_node(node, field, set_names)]
     if not errors:
         errors = _check_names(tree, field, language)
     return sorted(errors, key=lambda error: error.line or 0)
+
+
+def _too_large(tree: nodes.Template, field: str) -> FieldError | None:
+    """Whether the prompt has more parts, or parts within parts, than may be gone through. No recursion here."""
+    stack: list[tuple[nodes.Node, int, int]] = [(tree, 0, 0)]
+    parts = assignments = 0
+    while stack:
+        node, depth, loops = stack.pop()
+        parts += 1
+        assignments += isinstance(node, nodes.Assign)
+        loops += isinstance(node, nodes.For)
+        if depth > MOST_DEEP or loops > MOST_LOOPS_DEEP:
+            return FieldError(field, TOO_DEEP, node.lineno)
+        if parts > MOST_PARTS or assignments > MOST_SET:
+            what = f"{MOST_PARTS:,} expressions" if parts > MOST_PARTS else f"{MOST_SET} variables"
+            return FieldError(field, f"A prompt has at most {what}.", node.lineno)
+        further = {id(branch): place for place, branch in enumerate(node.elif_)} if isinstance(node, nodes.If) else {}
+        stack += [(child, depth + 1 + further.get(id(child), 0), loops) for child in node.iter_child_nodes()]
+    return None
 
 
 def _all(node: nodes.Node) -> Iterator[nodes.Node]:

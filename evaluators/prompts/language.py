@@ -7,25 +7,23 @@ make a text or a list grow is bounded, so that rendering ends soon and small.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
-from jinja2 import StrictUndefined
+from jinja2 import StrictUndefined, pass_context
 from jinja2.filters import FILTERS as JINJA_FILTERS
 from jinja2.filters import do_indent, do_join, do_replace, do_round
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.tests import TESTS as JINJA_TESTS
 from jinja2.utils import pass_eval_context
 
 from evaluators.paths import ABSENT, MissingPath, take
+from evaluators.prompts.budget import MOST_BITS, MOST_LOOPS, metered, of, weight
 from evaluators.prompts.rendering import MOST_RENDERED, RenderError, datum, unwrapped
 
-MOST_LOOPS = 50_000  # turns of all loops of one rendering
 MOST_RANGE = 10_000
-MOST_SECONDS = 2.0
-MOST_BITS = 4096  # of a whole number that is computed
 MOST_INDENT = 200
 
 # fmt: off
@@ -67,31 +65,28 @@ class Absent(StrictUndefined):
         return f"There is no “{self._undefined_name}” here."
 
 
-class Budget:
-    """What is left of one rendering's loops and time."""
-
-    __slots__ = ("deadline", "loops")
-
-    def __init__(self) -> None:
-        self.loops = MOST_LOOPS
-        self.deadline = time.monotonic() + MOST_SECONDS
-
-    def spend(self, turns: int) -> None:
-        self.loops -= turns
-        if self.loops < 0:
-            raise RenderError(f"The prompt loops more than {MOST_LOOPS:,} times.")
-        if time.monotonic() > self.deadline:
-            raise RenderError(f"The prompt takes longer than {MOST_SECONDS:g} seconds to render.")
-
-
-def each(values: Any, budget: Budget, path: str) -> Any:
+@pass_context
+def each(context: Context, values: Any, path: str) -> Any:
     """What a loop goes over, paid for in advance."""
     if values is None:
         raise MissingPath(path)
     if not isinstance(values, list | tuple | dict | str):
         values = list(islice(values, MOST_LOOPS + 1))
-    budget.spend(len(values))
-    return values
+    budget = of(context)
+    budget.take_turns(len(values))
+    return budget.watched(values)
+
+
+@pass_context
+def watched(context: Context, value: Any) -> Any:
+    """One side of a comparison, which takes no memory but may take its time."""
+    of(context).check_time()
+    return value
+
+
+def made(value: Any) -> Any:
+    """What the prompt puts together without a filter: a list, a slice."""
+    return value
 
 
 def get(value: Any, step: Any, path: str) -> Any:
@@ -112,16 +107,24 @@ def _sized(value: Any) -> int:
     return len(value) if isinstance(value, str | list | tuple) else 0
 
 
+def _text_length(value: Any) -> int:
+    return len(value) if isinstance(value, str) else 0
+
+
 def joined(values: Iterable[Any], path: str = "") -> str:
     """The texts of the values in a row: Jinja's `~`."""
-    texts = [value if isinstance(value, str) else datum(value, path) for value in values]
-    _bounded(sum(map(len, texts)))
+    texts, length = [], 0
+    for value in values:
+        texts.append(value if isinstance(value, str) else datum(value, path))
+        length += len(texts[-1])
+        _bounded(length)
     return "".join(texts)
 
 
 @pass_eval_context
 def join(context: Any, value: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
     values = list(value)
+    weight(values)
     _bounded(len(values) * len(d) + sum(map(_sized, values)))
     return str(do_join(context, values, d, attribute))
 
@@ -175,19 +178,23 @@ OWN_FILTERS: dict[str, Callable[..., Any]] = {
     "es_each": each,
     "es_get": get,
     "es_joined": joined,
+    "es_made": made,
+    "es_watched": watched,
 }
+FREE = frozenset(("es_data", "es_unwrapped", "es_each", "es_get", "es_watched"))  # these make nothing
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
     """Jinja's sandbox, narrowed to FILTERS, TESTS and METHODS, with arithmetic that cannot explode."""
 
-    intercepted_binops = frozenset(("+", "*", "**", "%"))
+    intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
 
     def __init__(self) -> None:
         super().__init__(
             autoescape=False, undefined=Absent, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
         )
-        self.filters = {name: JINJA_FILTERS[name] for name in FILTERS} | OWN_FILTERS
+        filters = {name: JINJA_FILTERS[name] for name in FILTERS} | OWN_FILTERS
+        self.filters = {name: function if name in FREE else metered(function) for name, function in filters.items()}
         self.tests = {name: JINJA_TESTS[name] for name in TESTS}
         self.globals = {}
 
@@ -199,16 +206,19 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         return attr in METHODS or attr in LOOP_ATTRIBUTES
 
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+    def call(self, context: Context, method: Any, *arguments: Any, **named: Any) -> Any:
+        return of(context).pay(super().call(context, method, *arguments, **named))
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "+":
-            _bounded(_sized(left) + _sized(right))
+            _bounded(_text_length(left) + _text_length(right))
         elif operator == "*":
             _check_product(left, right)
         elif operator == "**":
             _check_power(left, right)
         elif isinstance(left, str):
             raise RenderError("A text cannot be divided; join texts with ~.")
-        return super().call_binop(context, operator, left, right)
+        return of(context).pay(super().call_binop(context, operator, left, right))
 
 
 def _check_product(left: Any, right: Any) -> None:
@@ -217,8 +227,9 @@ def _check_product(left: Any, right: Any) -> None:
             raise RenderError("The prompt computes a number that is too large.")
         return
     for text, times in ((left, right), (right, left)):
-        if _sized(text) and isinstance(times, int):
-            _bounded(_sized(text) * times)
+        if _sized(text) and isinstance(times, int) and times > 0:
+            _bounded(_text_length(text) * times)
+            weight(text, times)
 
 
 def _check_power(left: Any, right: Any) -> None:

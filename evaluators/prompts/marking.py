@@ -41,7 +41,6 @@ class Marker(NodeTransformer):
             prefix += "_"
         self._prefix = prefix
         self._locals: dict[str, str] = {}  # variables of loops and set, and the path that their values come from
-        self.budget = f"{prefix}budget"
         self.names: dict[str, Path] = {}
         self.reads: dict[Path, None] = {}
 
@@ -54,13 +53,14 @@ class Marker(NodeTransformer):
 
     def _learn_locals(self, tree: nodes.Template) -> None:
         """Follows values through loops and assignments until nothing new is learned."""
+        loops, assignments = list(tree.find_all(nodes.For)), list(tree.find_all(nodes.Assign))
         known = -1
         while known != len(self._locals):
             known = len(self._locals)
-            for loop in tree.find_all(nodes.For):
+            for loop in loops:
                 path = self._source(loop.iter)
                 self._learn(loop.target, path and f"{path}[*]")
-            for assign in tree.find_all(nodes.Assign):
+            for assign in assignments:
                 self._learn(assign.target, self._source(assign.node))
 
     def _learn(self, target: nodes.Node, path: str | None) -> None:
@@ -117,7 +117,7 @@ class Marker(NodeTransformer):
 
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:
         if isinstance(node.arg, nodes.Slice):
-            return self.generic_visit(node)
+            return _filtered(self.generic_visit(node), "es_made")
         return self._lookup(node, node.arg)
 
     def _lookup(self, node: nodes.Getattr | nodes.Getitem, step: nodes.Expr) -> nodes.Node:
@@ -145,8 +145,19 @@ class Marker(NodeTransformer):
     def visit_For(self, node: nodes.For) -> nodes.Node:
         source = self._source(node.iter) or "a value"
         self.generic_visit(node)
-        budget = nodes.Name(self.budget, "load", lineno=node.lineno)
-        node.iter = _filtered(node.iter, "es_each", budget, nodes.Const(source))
+        node.iter = _filtered(node.iter, "es_each", nodes.Const(source))
+        return node
+
+    def visit_List(self, node: nodes.List | nodes.Tuple | nodes.Dict) -> nodes.Node:
+        self.generic_visit(node)
+        is_target = getattr(node, "ctx", "load") != "load"
+        return node if is_target or _is_plain(node) else _filtered(node, "es_made")
+
+    visit_Tuple = visit_Dict = visit_List
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:
+        self.generic_visit(node)
+        node.expr = _filtered(node.expr, "es_watched")
         return node
 
     def visit_Output(self, node: nodes.Output) -> nodes.Node:
@@ -186,6 +197,11 @@ def _step(node: nodes.Getattr | nodes.Getitem) -> str | int | None:
         case nodes.Neg(node=nodes.Const(value=int() as value)):
             return -value
     return None
+
+
+def _is_plain(node: nodes.List | nodes.Tuple | nodes.Dict) -> bool:
+    """Whether a list holds nothing but what stands in the prompt itself."""
+    return all(isinstance(child, nodes.Const) for child in node.iter_child_nodes())
 
 
 def _filtered(value: Any, name: str, *arguments: nodes.Expr) -> nodes.Filter:

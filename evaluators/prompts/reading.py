@@ -13,14 +13,19 @@ from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes
 
 from evaluators.core import FieldError, Sample
 from evaluators.paths import SPAN, MissingPath, Path, resolve
-from evaluators.prompts.checking import check
-from evaluators.prompts.language import Budget, Missing, Sandbox, range_
+from evaluators.prompts.budget import PLACE, Budget
+from evaluators.prompts.checking import TOO_DEEP, check
+from evaluators.prompts.language import Missing, Sandbox, range_
 from evaluators.prompts.marking import Marker
 from evaluators.prompts.rendering import Rendered, RenderError, collected
 
 MOST_CHARACTERS = 100_000
 FIELD: Final = "prompt"
 SANDBOX: Final = Sandbox()
+# What a filter, an operator or Jinja itself raises over values that it was not made for.
+BROKEN = (
+    TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, AssertionError, RuntimeError,
+)  # fmt: skip
 
 # Attributes of spans have dots in their names; these first words tell them from a mistyped part of the case.
 # fmt: off
@@ -50,7 +55,6 @@ class Prompt:
     reads: tuple[Path, ...]
     _template: Template
     _names: Mapping[str, Path]
-    _budget: str
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -62,7 +66,7 @@ class Prompt:
         roots = sample.roots()
         values: dict[str, Any] = {name: _value(roots, path) for name, path in self._names.items()}
         values["range"] = range_
-        values[self._budget] = Budget()
+        values[PLACE] = Budget()
         template = self._template
         try:
             return collected(template.root_render_func(template.new_context(values, shared=True)))
@@ -70,10 +74,10 @@ class Prompt:
             if isinstance(error, RenderError) and error.line is None:
                 error.line = _line(template, error.__traceback__)
             raise
-        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            raise RenderError(_sentence(error), _line(template, error.__traceback__)) from error
         except (RecursionError, MemoryError) as error:
             raise RenderError("The values are nested too deeply, or too large, for this prompt.") from error
+        except BROKEN as error:
+            raise RenderError(_sentence(error), _line(template, error.__traceback__)) from error
 
 
 def _value(roots: Mapping[str, Any], path: Path) -> Any:
@@ -101,14 +105,29 @@ def _line(template: Template, trace: TracebackType | None) -> int | None:
     return line
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def compile(source: str) -> Prompt:
     """The prompt that the text spells. Raises PromptError with everything that is wrong."""
     if not source.strip():
         raise PromptError((FieldError(FIELD, "Write a prompt: what to look at, and how to judge it."),))
     if len(source) > MOST_CHARACTERS:
         raise PromptError((FieldError(FIELD, f"A prompt has at most {MOST_CHARACTERS:,} characters."),))
-    tree = _parsed(_with_span_attributes(source))
+    try:
+        return _read(source)
+    except PromptError:
+        raise
+    except TemplateSyntaxError as error:
+        message = (error.message or "This is no Jinja template").rstrip(".")
+        fault = FieldError(FIELD, f"{message[0].upper()}{message[1:]}.", line=error.lineno)
+    except (RecursionError, MemoryError, SyntaxError):
+        fault = FieldError(FIELD, TOO_DEEP)
+    except ValueError:  # of Python's, about numbers
+        fault = FieldError(FIELD, "The prompt holds a number with thousands of digits.")
+    raise PromptError((fault,))
+
+
+def _read(source: str) -> Prompt:
+    tree = SANDBOX.parse(_with_span_attributes(source))
     if errors := check(tree, FIELD, SANDBOX):
         raise PromptError(tuple(errors))
     literal = "".join(text.data for text in tree.find_all(nodes.TemplateData))
@@ -116,17 +135,7 @@ def compile(source: str) -> Prompt:
     marker.visit(tree)
     template = Template.from_code(SANDBOX, SANDBOX.compile(tree), {})
     template.new_context()  # fills Jinja's own caches before threads share it
-    return Prompt(source, literal, tuple(marker.reads), template, dict(marker.names), marker.budget)
-
-
-def _parsed(source: str) -> nodes.Template:
-    try:
-        return SANDBOX.parse(source)
-    except TemplateSyntaxError as error:
-        message = (error.message or "This is no Jinja template").rstrip(".")
-        raise PromptError((FieldError(FIELD, f"{message[0].upper()}{message[1:]}.", line=error.lineno),)) from None
-    except RecursionError:
-        raise PromptError((FieldError(FIELD, "The prompt is nested too deeply."),)) from None
+    return Prompt(source, literal, tuple(marker.reads), template, dict(marker.names))
 
 
 def _with_span_attributes(source: str) -> str:

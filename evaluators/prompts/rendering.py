@@ -17,7 +17,9 @@ Origin = Literal["prompt", "case", "output", "guide", "scale", "rules"]
 
 MOST_RENDERED = 1_000_000  # characters of a whole message, and of any text made on the way
 OUTPUT_ROOTS = ("outputs", "steps", SPAN)
-_CLOSING = re.compile(r"<(\s*)/(\s*data)", re.IGNORECASE)
+# Between the characters there may be blanks, and others that nobody sees.
+_UNSEEN = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]*"
+_CLOSING = re.compile(rf"<({_UNSEEN})/({_UNSEEN}{_UNSEEN.join('data')})", re.IGNORECASE)
 _ROOT = re.compile(r"\w+")
 
 
