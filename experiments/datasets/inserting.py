@@ -17,7 +17,8 @@ def insert(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[An
     of an import.
     """
     quote = connection.ops.quote_name
-    names = ", ".join(quote(model._meta.get_field(field).column) for field in fields)
+    columns = {field.name: str(field.column) for field in model._meta.concrete_fields}
+    names = ", ".join(quote(columns[field]) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     with connection.cursor() as cursor:
         cursor.executemany(f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})", list(rows))  # noqa: S608

@@ -50,7 +50,7 @@ class Experiment(models.Model):
     is_open = models.BooleanField(default=False)  # more outputs may come
     is_arriving = models.BooleanField(default=False)
     outputs_digest = models.CharField(max_length=64, blank=True)  # of all outputs of a file, to know them again
-    client_key = models.CharField(max_length=120, null=True)
+    client_key = models.CharField(max_length=120, null=True)  # noqa: DJ001 - NULL is no key, and never twice the same
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -125,6 +125,7 @@ def test_values_are_read_as_their_type(kind, value, read):
     [
         (ColumnType.NUMBER, "twelve", "“twelve” is not a number."),
         (ColumnType.NUMBER, "1e999", "“1e999” is not a number."),
+        (ColumnType.NUMBER, "1_000", "“1_000” is not a number."),
         (ColumnType.NUMBER, "nan", "“nan” is not a number."),
         (ColumnType.NUMBER, True, "“true” is not a number."),
         (ColumnType.BOOLEAN, "maybe", "“maybe” is neither true nor false."),

@@ -15,6 +15,8 @@ MAX_COLUMNS = 200
 MAX_CHILDREN = 30  # an object with more names is a map with keys of its own, not a set of columns
 EXACT_DIGITS = 15  # a longer number is an identifier, and would lose digits as a float
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+READABLE = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,4})?", re.ASCII)
+WHOLE = re.compile(r"[-+]?\d{1,18}", re.ASCII)  # longer ones would not fit into 64 bits
 TRUE, FALSE = ("true", "yes"), ("false", "no")
 
 
@@ -156,19 +158,10 @@ def read_as(kind: ColumnType, value: Any) -> Any:
 
 
 def _number(text: str) -> int | float:
-    try:
-        number = int(text)
-        if abs(number) < 2**63:
-            return number
-    except ValueError:
-        pass
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = float(text) if READABLE.fullmatch(text) else math.nan
     if not math.isfinite(number):
         raise BadValue(f"{shown(text)} is not a number.")
-    return number
+    return int(text) if WHOLE.fullmatch(text) else number
 
 
 def _boolean(text: str) -> bool:

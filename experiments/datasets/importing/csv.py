@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from experiments.datasets.importing.files import Source
 from experiments.datasets.importing.rows import MAX_ROW_BYTES, TOO_LONG, BadFile, BadRow, Row, Rows
@@ -78,7 +79,7 @@ class _Lines(Iterator[str]):
         return line.decode()
 
 
-def _reader(lines: Iterator[str], delimiter: str) -> csv._reader:
+def _reader(lines: Iterator[str], delimiter: str) -> Any:
     csv.field_size_limit(MAX_ROW_BYTES)  # process-wide; the default of 128 kB is less than a long document
     return csv.reader(lines, delimiter=delimiter, strict=True)
 

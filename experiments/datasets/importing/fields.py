@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from experiments.datasets.importing.columns import ABSENT, BadValue, ColumnType, read_as, shown
@@ -60,7 +61,7 @@ def _tokens(value: float) -> int:
     return int(value)
 
 
-FIELDS = {
+FIELDS: dict[str, tuple[ColumnType, Callable[[Any], Any]]] = {
     "key": (ColumnType.AS_IS, _key),
     "split": (ColumnType.TEXT, _split),
     "error": (ColumnType.TEXT, _error),

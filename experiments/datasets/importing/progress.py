@@ -27,8 +27,9 @@ class Progress:
     def of(cls, job: Import) -> Progress:
         now = timezone.now()
         seconds = (now - job.started_at).total_seconds() if job.started_at else 0.0
-        is_held = job.state == ImportState.RUNNING and job.lease_until is not None
-        silent_s = (now - (job.lease_until - LEASE)).total_seconds() if is_held else 0.0
+        silent_s = 0.0
+        if job.state == ImportState.RUNNING and job.lease_until:
+            silent_s = (now + LEASE - job.lease_until).total_seconds()
         rate = round(job.read_to / seconds) if job.read_to and seconds > 1 else None
         return cls(min(1.0, job.bytes_read / max(1, job.size)), rate, silent_s)
 

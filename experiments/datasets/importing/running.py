@@ -24,7 +24,7 @@ from experiments.datasets.importing.reading import Batch, Reading
 from experiments.datasets.importing.rows import BadFile, BadRow
 from experiments.datasets.importing.tally import Tally
 from experiments.datasets.versions import PendingVersion
-from experiments.models import Import, ImportState
+from experiments.models import Dataset, Import, ImportState
 
 MAX_TRIES = 3
 KEPT_ERRORS = 200
@@ -48,18 +48,18 @@ def run(pk: int, watch: Watch = lambda job: None) -> bool:
 
 
 def _carry_out(hold: Hold, job: Import, watch: Watch) -> None:
-    problem = _reason_to_stop(job)
+    problem, dataset = _reason_to_stop(job), job.dataset
     try:
-        if not problem:
-            _read(hold, job, watch)
+        if dataset and not problem:
+            _read(hold, job, dataset, watch)
     except BadFile as error:
         problem = str(error)
     except FileNotFoundError:
         problem = "The uploaded file is no longer there. Upload it again."
     if problem:
         _fail(hold, job, problem)
-    else:
-        _complete(hold, job)
+    elif dataset:
+        _complete(hold, job, dataset)
 
 
 def _reason_to_stop(job: Import) -> str:
@@ -72,10 +72,10 @@ def _reason_to_stop(job: Import) -> str:
     return ""
 
 
-def _read(hold: Hold, job: Import, watch: Watch) -> None:
+def _read(hold: Hold, job: Import, dataset: Dataset, watch: Watch) -> None:
     shape, mapping = Shape(job.format, job.options["delimiter"]), Mapping.load(job.options)
     with job.file.open("rb") as stored:
-        reading, pending = Reading(stored, shape, mapping), PendingVersion(job.dataset)
+        reading, pending = Reading(stored, shape, mapping), PendingVersion(dataset)
         for batch in reading.batches(job.read_to, beat=lambda: hold.save(job)):
             _write(hold, job, pending, batch, reading)
             watch(job)
@@ -84,7 +84,7 @@ def _read(hold: Hold, job: Import, watch: Watch) -> None:
 def _write(hold: Hold, job: Import, pending: PendingVersion, batch: Batch, reading: Reading) -> None:
     merged = merge(batch.drafts, pending.dataset, reading.mapping)
     tally = Tally.load(job.counts, job.outputs_digest).plus(batch, merged)
-    reached = {
+    reached: dict[str, Any] = {
         "read_to": batch.last_row,
         "bytes_read": batch.stored_read,
         "tries": 1,
@@ -106,12 +106,12 @@ def _first_errors(errors: list[dict[str, Any]], bad: Iterable[BadRow]) -> list[d
     return [*errors, *(asdict(row) for row in in_order)][:KEPT_ERRORS]
 
 
-def _complete(hold: Hold, job: Import) -> None:
+def _complete(hold: Hold, job: Import, dataset: Dataset) -> None:
     """Let everything be seen that was written; outputs that an experiment has already are dropped instead."""
-    pending, has_changes = PendingVersion(job.dataset), bool(job.counts.get("added") or job.counts.get("changed"))
+    pending, has_changes = PendingVersion(dataset), bool(job.counts.get("added") or job.counts.get("changed"))
     experiment, counts = job.experiment, job.counts
     if experiment and not has_changes:
-        same = arriving.same_experiment(job.dataset, job.options["system"], job.outputs_digest)
+        same = arriving.same_experiment(dataset, job.options["system"], job.outputs_digest)
         if same:
             arriving.abandon(experiment)
             experiment, counts = same, counts | {"with_output": 0, "outputs_unchanged": counts["with_output"]}
