@@ -162,6 +162,18 @@ def test_deep_data_is_a_bad_row_in_every_format(project):
     assert (job.counts["bad"], job.counts["added"]) == (1, 2)
 
 
+def test_nothing_that_a_database_refuses_is_stored_with_the_import(project):
+    odd = {"id": "a\0b", "inputs": {"q": "\0"}, "nul\0name": 1, "x" * 300: 1, "": 1}
+    job = bring(project, CASES + jsonl(odd, {**odd, "id": "c"}, {**odd, "id": 1, "inputs": {"q": 1}}), system="bot")
+    assert [bad["reason"] for bad in job.row_errors] == [
+        "The key holds a line end or another control character.",
+        "This row holds a NUL character.",
+    ]
+    assert job.counts["unmapped"] == {"nul�name": 3, "x" * 99 + "…": 3, "": 3}
+    stored = Import.objects.values_list("options", "row_errors", "counts").get()
+    assert "\\x00" not in repr(stored)
+
+
 def test_outputs_for_unknown_keys_are_bad_rows(project):
     bring(project, CASES)
     job = bring(project, ANSWERS + jsonl({"id": "z", "outputs": {"value": "?"}}), system="bot")

@@ -13,6 +13,7 @@ import orjson
 
 MAX_COLUMNS = 200
 MAX_CHILDREN = 30  # an object with more names is a map with keys of its own, not a set of columns
+MAX_NAME = 200
 EXACT_DIGITS = 15  # a longer number is an identifier, and would lose digits as a float
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 READABLE = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,4})?", re.ASCII)
@@ -74,12 +75,18 @@ def columns_of(rows: Iterable[Mapping[str, Any]], *, typed: bool) -> list[Column
     found: dict[tuple[str, ...], None] = {}
     for row in rows:
         for name in row:
-            found.setdefault((name,))
+            if is_name(name):
+                found.setdefault((name,))
     columns = []
     for path in found:
         column = _column(path, rows, typed=typed)
         columns += [column, *_children(column, rows, {name for (name,) in found})]
     return columns[:MAX_COLUMNS]
+
+
+def is_name(name: str) -> bool:
+    """Whether a column can be called so; any other name is left out, and told of as one that nobody mapped."""
+    return 0 < len(name) <= MAX_NAME and "\0" not in name
 
 
 def _column(path: tuple[str, ...], rows: list[Mapping[str, Any]], *, typed: bool) -> Column:
@@ -91,7 +98,7 @@ def _children(parent: Column, rows: list[Mapping[str, Any]], taken: set[str]) ->
     names: dict[str, None] = {}
     for value in parent.samples:
         if isinstance(value, dict):
-            names.update(dict.fromkeys(value))
+            names.update(dict.fromkeys(name for name in value if is_name(name)))
     parent.is_object = parent.found == "object" and 0 < len(names) <= MAX_CHILDREN
     if not parent.is_object:
         return []
@@ -147,7 +154,7 @@ def read_as(kind: ColumnType, value: Any) -> Any:
     if kind is ColumnType.AS_IS or value is None:
         return value
     if kind is ColumnType.TEXT:
-        return value if isinstance(value, str) else spelled(value)
+        return value if isinstance(value, str) else _spelled(value)
     if isinstance(value, str):
         text = value.strip()
         return READERS[kind](text) if text else ABSENT
@@ -183,14 +190,19 @@ def _json(text: str) -> Any:
 READERS = {ColumnType.NUMBER: _number, ColumnType.BOOLEAN: _boolean, ColumnType.JSON: _json}
 
 
-def shown(value: Any, length: int = 40) -> str:
+def shown(value: Any) -> str:
     """The start of a value in quotes, for a sentence."""
-    text = value if isinstance(value, str) else spelled(value)
-    line = " ".join(text[: 4 * length].split())
-    return f"“{line if len(line) <= length else line[: length - 1] + '…'}”"
+    return f"“{in_short(value, 40)}”"
 
 
-def spelled(value: Any) -> str:
+def in_short(value: Any, length: int) -> str:
+    """At most `length` characters of a value on one line, without characters that no database stores."""
+    text = value if isinstance(value, str) else _spelled(value)
+    line = " ".join(text[: 4 * length].replace("\0", "\N{REPLACEMENT CHARACTER}").split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _spelled(value: Any) -> str:
     try:
         return orjson.dumps(value).decode()
     except (TypeError, RecursionError) as error:  # deeper than any content may be

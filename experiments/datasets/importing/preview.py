@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from experiments.datasets.importing import formats
-from experiments.datasets.importing.columns import ABSENT, BadValue, Column, ColumnType, columns_of, spelled
+from experiments.datasets.importing.columns import ABSENT, BadValue, Column, ColumnType, columns_of, in_short
 from experiments.datasets.importing.files import Source
 from experiments.datasets.importing.formats import Shape
 from experiments.datasets.importing.rows import BadFile, Row
@@ -71,8 +71,6 @@ def _cell(value: Any) -> str | None:
     if value is ABSENT:
         return None
     try:
-        text = value if isinstance(value, str) else spelled(value)
+        return in_short(value, SHOWN_CHARACTERS)
     except BadValue as error:
-        text = str(error)
-    line = " ".join(text[: 4 * SHOWN_CHARACTERS].split())
-    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
+        return str(error)

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from experiments.datasets.importing.columns import in_short
 from experiments.datasets.importing.mapping import Mapping
 from experiments.datasets.importing.rows import Row
 
 MOST_NAMES = 20
+SHOWN_CHARACTERS = 100
 
 
 class Strangers:
@@ -33,6 +35,6 @@ class Strangers:
                 self._count(f"{parent}.{name}" for name in value if name not in children)
 
     def _count(self, names: Iterable[str]) -> None:
-        for name in names:
+        for name in (in_short(name, SHOWN_CHARACTERS) for name in names):
             if name in self.counts or len(self.counts) < MOST_NAMES:
                 self.counts[name] += 1
