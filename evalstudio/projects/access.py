@@ -8,21 +8,26 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
 
 from evalstudio.projects.models import Project, Role, User
 from evalstudio.web.pages import HtmxRequest
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
-class ProjectRequest(HtmxRequest):
+class SignedInRequest(HtmxRequest):
+    """A request to a page that nobody sees who is not signed in."""
+
+    user: User
+
+
+class ProjectRequest(SignedInRequest):
     """A request to a page of a project, as the guarded view sees it."""
 
     project: Project
     role: Role
-    user: User  # the guard lets nobody in who is not signed in
 
 
 def project_page(least: Role) -> Callable[[View], View]:
@@ -31,7 +36,7 @@ def project_page(least: Role) -> Callable[[View], View]:
     def guard(view: View) -> View:
         @login_required
         @wraps(view)
-        def guarded(request: Any, project: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: Any, project: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
             request.project = get_object_or_404(Project.objects.of(request.user), slug=project)
             request.role = request.project.role_of(request.user)
             if request.role < least:

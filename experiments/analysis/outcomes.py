@@ -27,7 +27,7 @@ class LabelCount:
 
 def label_counts(run: Run) -> list[LabelCount]:
     """The labels of a run, highest score first; empty for a run that gives none. Two queries."""
-    texts = dict(RunLabel.objects.filter(run=run).values_list("label_id", "label"))
+    texts: dict[int | None, str] = dict(RunLabel.objects.filter(run=run).values_list("label_id", "label"))
     if not texts:
         return []
     scored = Evaluation.objects.filter(run=run, state=Status.SCORED, label_id__isnull=False).order_by()

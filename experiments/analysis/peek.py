@@ -36,7 +36,7 @@ class Verdict:
 
     @property
     def label(self) -> str | None:
-        return self.evaluation.label
+        return self.evaluation.label  # type: ignore[attr-defined]  # annotated by `verdicts`
 
     @property
     def calls(self) -> int:

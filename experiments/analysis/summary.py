@@ -43,7 +43,7 @@ def summaries(runs: list[Run]) -> dict[int, Summary]:
 
     What is worked out for a run that is over is stored, so that the next reader finds it: one more query for each.
     """
-    known = {run.pk: Summary.stored(run.summary) for run in runs if _holds(run)}
+    known = {run.pk: Summary.stored(run.summary) for run in runs if run.summary is not None and _holds(run)}
     fresh = _work_out([run for run in runs if run.pk not in known])
     for run in runs:
         if run.pk in fresh and run.state in OVER:
@@ -51,20 +51,12 @@ def summaries(runs: list[Run]) -> dict[int, Summary]:
     return known | fresh
 
 
-def refresh(run: Run) -> Summary:
-    """Work the summary out and store it, unless a row has changed meanwhile."""
-    run.refresh_from_db(fields=["revision"])
-    summary = _work_out([run])[run.pk]
-    _store(run, summary)
-    return summary
-
-
 def _store(run: Run, summary: Summary) -> None:
     Run.objects.filter(pk=run.pk, revision=run.revision).update(summary=asdict(summary), summary_revision=run.revision)
 
 
 def _holds(run: Run) -> bool:
-    return run.summary is not None and run.summary_revision == run.revision
+    return run.summary_revision == run.revision
 
 
 def _work_out(runs: list[Run]) -> dict[int, Summary]:
@@ -107,7 +99,7 @@ def _clustered(runs: list[Run]) -> dict[int, Moments]:
     )
     if not several:
         return {}
-    found: dict[int, list[tuple[Any, float]]] = {pk: [] for pk in several}
+    found: dict[int, list[tuple[Any, Any]]] = {pk: [] for pk in several}
     scored = Evaluation.objects.filter(run__in=several, state=Status.SCORED)
     for run, case, score in scored.values_list("run", "output__case", "score"):
         found[run].append((case, score))

@@ -66,9 +66,8 @@ class Command(BaseCommand):
         found = membership.order_by("pk").first()
         if found:
             return found.project, found.user
-        owner = User.objects.order_by("pk").first()
-        assert owner is not None
-        return Project.start(PROJECT, owner), owner
+        first = User.objects.order_by("pk")[0]
+        return Project.start(PROJECT, first), first
 
     def _import(self, project: Project, owner: User, name: str, system: str = "") -> int:
         """The number of cases or outputs in the file. Importing the same file again changes nothing."""

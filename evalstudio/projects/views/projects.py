@@ -6,19 +6,19 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from evalstudio.projects.access import ProjectRequest, project_page
+from evalstudio.projects.access import ProjectRequest, SignedInRequest, project_page
 from evalstudio.projects.forms import ProjectForm, TokenForm
 from evalstudio.projects.models import ApiToken, AuditEntry, Project, Role
 
 
 @require_http_methods(["GET", "POST"])
 @login_required
-def project_list(request: HttpRequest) -> HttpResponse:
+def project_list(request: SignedInRequest) -> HttpResponse:
     """Decides which project to work in, or starts a new one."""
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
