@@ -112,11 +112,19 @@ def _cluster() -> Iterator[int]:
     """A background worker that is ready for work; its process id."""
     with subprocess.Popen([sys.executable, "manage.py", "worker"], cwd=ROOT, start_new_session=True) as process:
         try:
-            time.sleep(3)
+            _wait_until_idle(process.pid)
             yield process.pid
         finally:
             process.terminate()
             process.wait(20)
+
+
+def _wait_until_idle(pid: int) -> None:
+    """Until the cluster has started all its processes and then done next to nothing for a second."""
+    used = -1.0
+    while len(list(processes.family(pid))) < 6 or processes.cpu_s(pid) - used > 0.05:
+        used = processes.cpu_s(pid)
+        time.sleep(1)
 
 
 def measure(url: str, cases: int, slots: int, prompt_set: int = 0) -> dict[str, float]:

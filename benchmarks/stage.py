@@ -11,8 +11,8 @@ from evaluators.models import Evaluator, EvaluatorVersion
 from experiments.models import Case, CaseSpan, Dataset, DatasetVersion, Experiment, Output, OutputBody, System
 
 
-def make_project() -> Project:
-    return Project.objects.create(name="Benchmark", slug="benchmark")
+def make_project(name: str = "benchmark") -> Project:
+    return Project.objects.create(name=name, slug=name)
 
 
 def make_connection(project: Project, url: str, slots: int) -> Connection:

@@ -39,7 +39,7 @@ class Why(StrEnum):
     WRONG_KEY = "wrong key"
     REJECTED = "rejected"  # the endpoint will not take this request
     ENDPOINT = "endpoint"  # the endpoint kept failing
-    ENDED_WORKER = "ended worker"  # the row ended the process that evaluated it, twice
+    ENDED_WORKER = "ended worker"  # the row ended the process that evaluated it, again and again
     BROKEN = "broken"  # an error of EvalStudio's own
 
 

@@ -14,10 +14,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from evalstudio.calls import sharing
+from evalstudio.calls.models import Connection
 from evalstudio.calls.replies import NotNow
 from evaluators.core import Needs, Sample, Score, Status, Why
 from evaluators.kinds import get_kind
@@ -63,19 +65,28 @@ class _Unreadable:
 
 # --- One sample -------------------------------------------------------------------------------------------------------
 def evaluate_now(kind: Any, config: Any, sample: Sample, tools: Any, limit_s: float = 20.0) -> Score:
-    """One sample at once, as the test bench does it; past the limit the score is failed. Raises NotNow.
+    """One sample at once, as the test bench does it; past the limit the score is failed.
 
-    `tools` is as for a run: an object for computing kinds, a function that opens them on the loop for calling ones.
+    `tools` is as for a run: an object for computing kinds, a function that opens them on the loop for calling ones. A
+    call takes a slot of its connection like any worker's. Raises NotNow when none comes free.
     """
-    if kind.needs(config).lane == "cpu":
-        return Computation(Work(kind, config, kind.needs(config)), tools).scores([sample])[0]
-    return asyncio.run(_call_within(limit_s, kind, config, sample, tools))
+    work = Work(kind, config, kind.needs(config))
+    if work.needs.lane == "cpu":
+        return Computation(work, tools).scores([sample])[0]
+    with _slot_for(work.needs):
+        return asyncio.run(_call_within(limit_s, work, sample, tools))
 
 
-async def _call_within(limit_s: float, kind: Any, config: Any, sample: Sample, open_tools: OpenTools) -> Score:
+def _slot_for(needs: Needs) -> AbstractContextManager[Any]:
+    """One slot of the connection; none for the rehearsal, nor where the chat will say that there is no connection."""
+    connection = Connection.objects.filter(pk=needs.connection_id).first()
+    return sharing.borrow(connection) if connection and not connection.is_rehearsal else nullcontext()
+
+
+async def _call_within(limit_s: float, work: Work, sample: Sample, open_tools: OpenTools) -> Score:
     try:
         async with asyncio.timeout(limit_s), open_tools() as tools:
-            return await _call(Work(kind, config, kind.needs(config)), sample, tools)
+            return await _call(work, sample, tools)
     except TimeoutError:
         return Score.failed(Why.TIME, f"There was no score within {limit_s:g} s.", latency_ms=limit_s * 1000)
 
@@ -98,11 +109,9 @@ def _broken(error: Exception) -> Score:
 
 def _sound(score: Score, latency_ms: float) -> Score:
     """The score with its time, and never one that the ledger would refuse."""
-    if score.latency_ms is None:
-        score = replace(score, latency_ms=latency_ms)
     if score.status is Status.SCORED and (score.value is None or not math.isfinite(score.value)):
-        return replace(_broken(ValueError(f"a score of {score.value}")), replies=score.replies, logs=score.logs)
-    return score
+        score = replace(_broken(ValueError(f"a score of {score.value}")), replies=score.replies, logs=score.logs)
+    return replace(score, latency_ms=latency_ms) if score.latency_ms is None else score
 
 
 # --- Computing kinds --------------------------------------------------------------------------------------------------

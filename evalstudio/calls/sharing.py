@@ -59,7 +59,7 @@ def adjust(lease_id: str, uses: Mapping[int, Use]) -> dict[int, Grant]:
 
 
 @contextmanager
-def borrow(connection: Connection, slots: int = 1, *, patience_s: float = 10.0) -> Iterator[Grant]:
+def borrow(connection: Connection, slots: int = 1, *, patience_s: float = 5.0) -> Iterator[Grant]:
     """A share for the time of a request, as the test bench needs one: small wishes are granted before large ones.
 
     Raises NotNow when nothing comes free in time.

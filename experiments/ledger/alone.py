@@ -1,7 +1,7 @@
 """Trying rows one at a time, for a slice that has ended two workers without getting on.
 
 Before a row is tried, the slice's cursor is set to it and committed, with nothing else in the worker's hands. So if the
-worker ends again, the row at the cursor did it. It is tried once more, since a worker may also be killed from outside;
+worker ends again, the row at the cursor did it. It is tried twice more, since a worker may also be killed from outside;
 then the sweep fails it, and the slice goes on with the next row.
 """
 
@@ -18,8 +18,8 @@ from experiments.ledger.settle import Book, settle
 from experiments.ledger.shift import Shift
 from experiments.models import Slice
 
-TRIES = 2  # of a row alone
-ENDED = "It ended the process that evaluated it, twice while nothing else was going on. The other rows went on."
+TRIES = 3  # of a row alone
+ENDED = "It ended the process that evaluated it, three times while nothing else went on there. The other rows went on."
 
 
 def try_alone(desk: Desk, shift: Shift, evaluate: Callable[[Row], Score | None]) -> bool:

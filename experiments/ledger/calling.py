@@ -72,17 +72,24 @@ class CallingTurn:
         self._leaving = False
 
     def run(self) -> None:
-        self._look()
-        try_alone(self.desk, self.shift, self._one)
         while not self.shift.is_over:
+            ran_dry = self._serve_together()
+            if self.shift.is_over:
+                break
+            self._empty_the_air()
+            if not try_alone(self.desk, self.shift, self._one) and ran_dry:
+                break
+        self._leave()
+
+    def _serve_together(self) -> bool:
+        """Keep the air full; True when there is nothing left to do, False when something else is due."""
+        while not (self.shift.is_over or self.shift.alone_is_due()):
             self._look()
             self._fill()
             if self._has_nothing_to_do():
-                break
+                return True
             self._collect()
-        while try_alone(self.desk, self.shift, self._one):
-            pass
-        self._land()
+        return False
 
     def _has_nothing_to_do(self) -> bool:
         lines = self.lines.values()
@@ -91,23 +98,27 @@ class CallingTurn:
 
     def _one(self, row: Row) -> Score | None:
         """One row with nothing else in the air; None when it has to be tried again later."""
-        self.lines[self._connection_of(row)].in_the_air += 1
+        self.lines.setdefault(self._connection_of(row), Line(wanted=1)).in_the_air += 1
         self.flight.admit([self._boarding(row)])
         while not (landings := self._landed()):
             self._look()
         return landings[0].score
 
-    def _land(self) -> None:
+    def _empty_the_air(self) -> None:
         """Give back what has not begun and let the rest land."""
-        self._leaving = True
         for line in self.lines.values():
             self.desk.put_back(line.buffer)
             line.buffer.clear()
-        self.flight.on_loop(lambda tools: tools.chat.stop())
         give_up_at = time.monotonic() + URGENT_LANDING_S
         while self.flight.in_the_air and not (self.shift.urgent and time.monotonic() > give_up_at):
             self._look()
             self._collect()
+
+    def _leave(self) -> None:
+        """The end of the turn: whoever waits for a slot goes back, what is on the wire lands."""
+        self._leaving = True
+        self.flight.on_loop(lambda tools: tools.chat.stop())
+        self._empty_the_air()
 
     # --- looking around -----------------------------------------------------------------------------------------------
     def _look(self) -> None:

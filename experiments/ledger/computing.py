@@ -14,7 +14,8 @@ from experiments.ledger.desk import Desk
 from experiments.ledger.settle import MOST_ROWS
 from experiments.ledger.shift import Shift
 
-AT_HAND = 512  # rows claimed ahead
+AT_HAND = 1024  # rows claimed at a time
+MOST_IN_BATCH = MOST_ROWS // 2  # so that batches fill a transaction
 FLUSH_S = 0.1
 BATCH_S = 0.05  # what a batch should take: a stop is noticed between batches
 
@@ -37,17 +38,25 @@ class ComputingTurn:
         self._flushed = time.monotonic()
 
     def run(self) -> None:
-        try_alone(self.desk, self.shift, self._one)
-        while not self.shift.is_over and self._has_rows():
+        while not self.shift.is_over:
+            ran_dry = self._serve_together()
+            self._flush()
+            self.desk.put_back(self.rows)
+            self.rows.clear()
+            if not try_alone(self.desk, self.shift, self._one) and ran_dry:
+                break
+
+    def _serve_together(self) -> bool:
+        """Batch after batch; True when there is nothing left to do, False when something else is due."""
+        while not (self.shift.is_over or self.shift.alone_is_due()):
+            if not self._has_rows():
+                return True
             if self.shift.time_to_look():
                 self._drop_halted()
             self._evaluate_batch()
             if len(self.scored) >= MOST_ROWS or time.monotonic() - self._flushed >= FLUSH_S:
                 self._flush()
-        self._flush()
-        while try_alone(self.desk, self.shift, self._one):
-            pass
-        self.desk.put_back(self.rows)
+        return False
 
     def _has_rows(self) -> bool:
         if not self.rows:
@@ -74,7 +83,7 @@ class ComputingTurn:
         if took_s > BATCH_S:
             self._batch = max(1, self._batch // 2)
         elif took_s < BATCH_S / 2:
-            self._batch = min(MOST_ROWS, self._batch * 2)
+            self._batch = min(MOST_IN_BATCH, self._batch * 2)
 
     def _computation(self, run_id: int) -> Computation:
         if run_id not in self._computations:

@@ -14,11 +14,13 @@ from evalstudio.calls import leases
 from evalstudio.calls.leases import Heartbeat
 from evaluators.core import Lane
 from experiments.ledger import turns
+from experiments.ledger.claim import ALONE, ready_runs
 
 ONE_OF_SEVERAL_S = 2.0  # after so long, one of several turns of a lane makes room for whatever waits
 ONLY_ONE_S = 60.0
 LONGEST_S = 240.0
 LOOK_S = 1.0  # how often a turn looks around: at shares, stopped runs, the end of its time
+TOGETHER_S = 30.0  # after so long without a break, rows that have to be tried alone get their time
 URGENT_LANDING_S = 10.0  # for calls in flight when the process has been told to end
 
 
@@ -30,6 +32,7 @@ class Shift:
     _makes_room: bool = False
     _began: float = field(default_factory=time.monotonic)
     _looked: float = 0.0
+    _alone_at: float = field(default_factory=time.monotonic)
     _parent: int = field(default_factory=os.getppid)
 
     @property
@@ -47,6 +50,14 @@ class Shift:
         self.urgent = self.urgent or os.getppid() != self._parent
         self._makes_room = self._makes_room or self._should_make_room(now - self._began)
         return True
+
+    def alone_is_due(self) -> bool:
+        """Whether to interrupt other work for rows that must be tried alone: every thirty seconds, if there are any."""
+        now = time.monotonic()
+        if now - self._alone_at < TOGETHER_S:
+            return False
+        self._alone_at = now
+        return ready_runs(self.lane, ALONE).exists()
 
     def _should_make_room(self, lasted: float) -> bool:
         if lasted < ONE_OF_SEVERAL_S:

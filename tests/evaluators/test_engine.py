@@ -1,4 +1,4 @@
-"""The driver: many samples in the air at once, batches on the processor, and no error of one sample reaching another."""
+"""The driver: samples in the air together, batches on the processor, and no error of one sample reaching another."""
 
 from __future__ import annotations
 
@@ -144,6 +144,7 @@ class TestComputation:
         assert [score.why for score in scores] == [Why.BROKEN] * 3
 
 
+@pytest.mark.django_db
 class TestNow:
     def test_one_sample_of_either_sort(self):
         assert evaluate_now(Waiting(), None, Sample(0), tools).value == 0.5

@@ -18,14 +18,13 @@ from django.db import connection
 
 class Nursery:
     def __enter__(self) -> Nursery:
-        url = f"sqlite:///{connection.settings_dict['NAME']}"
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.experiments.nursery"],
             cwd=settings.BASE_DIR,
             env={
                 **os.environ,
                 "DJANGO_SETTINGS_MODULE": "tests.settings",
-                "DATABASE_URL": url,
+                "DATABASE_URL": _url_of_test_database(),
                 "EVALSTUDIO_DATA": str(settings.DATA_DIR),
             },
             stdin=subprocess.PIPE,
@@ -49,6 +48,14 @@ class Nursery:
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         return self._process.stdout.readline()
+
+
+def _url_of_test_database() -> str:
+    there = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{there['NAME']}"
+    where = f"{there['HOST']}:{there['PORT']}" if there["PORT"] else there["HOST"]
+    return f"postgres://{there['USER']}:{there['PASSWORD']}@{where}/{there['NAME']}"
 
 
 def main() -> None:

@@ -42,7 +42,9 @@ class Length:
         if text == config.broken:
             raise RuntimeError("This kind has a fault.")
         time.sleep(config.sleep_s)
-        return Score(Status.SCORED, value=min(1.0, len(text) / 100), label="long" if len(text) > 9 else "short", passed=True)
+        return Score(
+            Status.SCORED, value=min(1.0, len(text) / 100), label="long" if len(text) > 9 else "short", passed=True
+        )
 
 
 class Asking:

@@ -13,7 +13,7 @@ from experiments.ledger.settle import Book, settle
 from experiments.ledger.start import start
 from experiments.models import Evaluation, EvaluationBody, Run, RunLabel
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_kinds")]
 
 
 @pytest.fixture
