@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.http import QueryDict
 
 from evalstudio.projects.models import AuditEntry, Project, User
+from evalstudio.web.foreign import storable
 from evaluators.core import FieldError
 from evaluators.differences import as_sentence, named_differences
 from evaluators.forms.identity import IdentityForm
@@ -135,7 +136,9 @@ def new_key() -> str:
 
 def kept_fields(typed: QueryDict) -> Fields:
     """What a draft keeps of a posted form: everything typed, nothing of the page's own."""
-    return {name: values for name, values in typed.lists() if name not in NOT_KEPT}
+    return {
+        storable(name): [storable(value) for value in values] for name, values in typed.lists() if name not in NOT_KEPT
+    }
 
 
 def as_typed(fields: Mapping[str, Iterable[str]]) -> QueryDict:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import orjson
+
+from evalstudio.web.foreign import is_too_deep
 from evaluators.core import ROOTS, Sample
 from evaluators.paths import nearest
 
@@ -46,11 +48,11 @@ def _read_object(text: str) -> dict[str, Any]:
     if len(text) > MOST_CHARACTERS:
         raise NotASample(f"A sample may have {MOST_CHARACTERS:,} characters; this one has {len(text):,}.")
     try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
         raise NotASample(f"Line {error.lineno}, column {error.colno}: {error.msg}.", error.lineno) from None
-    except RecursionError:
-        raise NotASample("The JSON is nested too deeply.") from None
+    if is_too_deep(found):
+        raise NotASample("The JSON is nested too deeply.")
     if not isinstance(found, dict):
         raise NotASample('A sample is a JSON object such as {"inputs": {…}, "outputs": {…}}.')
     return found
@@ -58,10 +60,10 @@ def _read_object(text: str) -> dict[str, Any]:
 
 def _read_outputs(text: str) -> Any:
     try:
-        found = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
         return {"value": text}
-    return found if isinstance(found, dict) else {"value": text}
+    return found if isinstance(found, dict) and not is_too_deep(found) else {"value": text}
 
 
 def _nearest(name: str) -> str:

@@ -19,21 +19,29 @@ from evaluators.api.serializers import (
     NewVersionSerializer,
     VersionSerializer,
 )
-from evaluators.editing import as_typed
+from evaluators.editing import NameTaken, Place, as_typed
 from evaluators.kinds import KINDS, get_kind
 from evaluators.models import Evaluator, EvaluatorVersion
 
 
-def checked_config(kind: Any, project: Any, config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration as it will be stored, checked by the same form as the page. Raises ValidationError."""
-    given = {**kind.blank(), **config}
-    unknown = sorted(set(config) - set(kind.blank()))
+def typed_config(kind: Any, config: dict[str, Any]) -> dict[str, list[str]]:
+    """The configuration as the fields of its kind's form. Raises ValidationError where it has another shape."""
+    blank = kind.blank()
+    unknown = sorted(set(config) - set(blank))
     if unknown:
         raise serializers.ValidationError({"config": {name: ["There is no such setting."] for name in unknown}})
+    no_texts = [name for name, text in config.items() if isinstance(blank[name], str) and not isinstance(text, str)]
+    if no_texts:
+        raise serializers.ValidationError({"config": {name: ["This is a text."] for name in no_texts}})
     try:
-        form = kind.form(as_typed(kind.form.typed(given)), project=project)
+        fields: dict[str, list[str]] = kind.form.typed({**blank, **config})
     except (TypeError, KeyError, AttributeError, ValueError, ArithmeticError) as error:
         raise serializers.ValidationError({"config": [f"This is not a configuration of the kind: {error}."]}) from None
+    return fields
+
+
+def checked(form: Any) -> Any:
+    """The kind's form, once everything in it is right. Raises ValidationError with every fault by field."""
     if not form.is_valid():
         errors: dict[str, list[str]] = {}
         for fault in form.field_errors:
@@ -41,7 +49,7 @@ def checked_config(kind: Any, project: Any, config: dict[str, Any]) -> dict[str,
             hint = f" Did you mean {fault.suggestion}?" if fault.suggestion else ""
             errors.setdefault(fault.field, []).append(f"{fault.message}{place}{hint}")
         raise serializers.ValidationError({"config": errors or {name: list(form.errors[name]) for name in form.errors}})
-    return form.to_config()
+    return form
 
 
 class EvaluatorList(ProjectView):
@@ -62,14 +70,16 @@ class EvaluatorList(ProjectView):
         given = said.validated_data
         if given["kind"] not in KINDS:
             raise serializers.ValidationError({"kind": [f"There is no such kind. There are: {', '.join(KINDS)}."]})
-        if Evaluator.objects.filter(project=self.project, name=given["name"]).exists():
-            raise serializers.ValidationError({"name": ["Another evaluator of this project has this name."]})
-        kind = get_kind(given["kind"])
-        config = checked_config(kind, self.project, given["config"])
-        evaluator = Evaluator.objects.create(project=self.project, name=given["name"], kind=kind.key)
-        evaluator.revise(config, schema=kind.schema, author=request.user, note=given["note"])
-        AuditEntry.note(self.project, request.user, "saved v1 of", f"evaluator {evaluator.name}")
-        return Response(EvaluatorSerializer(evaluator).data, status=status.HTTP_201_CREATED)
+        place = Place(self.project, request.user, get_kind(given["kind"]))
+        fields = typed_config(place.kind, given["config"]) | {"name": [given["name"]], "note": [given["note"]]}
+        identity, form = place.forms(as_typed(fields))
+        if not identity.is_valid():
+            raise serializers.ValidationError({name: list(said) for name, said in identity.errors.items()})
+        try:
+            version, _ = place.save(identity, checked(form))
+        except NameTaken:
+            raise serializers.ValidationError({"name": ["Another evaluator of this project has this name."]}) from None
+        return Response(EvaluatorSerializer(version.evaluator).data, status=status.HTTP_201_CREATED)
 
 
 class EvaluatorDetail(ProjectView):
@@ -99,7 +109,8 @@ class VersionList(EvaluatorDetail):
         said = NewVersionSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         kind = get_kind(evaluator.kind)
-        config = checked_config(kind, self.project, said.validated_data["config"])
-        version = evaluator.revise(config, schema=kind.schema, author=request.user, note=said.validated_data["note"])
+        typed = as_typed(typed_config(kind, said.validated_data["config"]))
+        config, note = checked(kind.form(typed, project=self.project)).to_config(), said.validated_data["note"]
+        version = evaluator.revise(config, schema=kind.schema, author=request.user, note=note)
         AuditEntry.note(self.project, request.user, f"saved {version} of", f"evaluator {evaluator.name}")
         return Response(VersionSerializer(version).data, status=status.HTTP_201_CREATED)

@@ -14,6 +14,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import QueryDict
 
 from evalstudio.projects.models import Project
+from evalstudio.web.foreign import is_storable
 from evaluators.core import FieldError
 from evaluators.scoring import ENUM, PERCENTAGE, EnumScoring, Option, PercentageScoring, share
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Typed = dict[str, list[str]]  # a form as typed: field name → its values, in order
 
 OPTION_COLUMNS = ("option_label", "option_percentage", "option_description")
+UNSTORABLE = "Leave out the characters that cannot be stored: NUL and halves of characters."
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +125,15 @@ class KindForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Ask the kind what is wrong with the whole. A field that is wrong by itself counts as blank for that."""
+        for name, value in self.cleaned_data.items():
+            if isinstance(value, str) and not is_storable(value):
+                self.errors.setdefault(name, self.error_class([UNSTORABLE]))
         wrong = set(self.errors)
         for name in wrong:
-            self.cleaned_data[name] = self.blanks.get(name)
+            self.cleaned_data[name] = self.blanks.get(name, "" if type(self.fields[name]) is forms.CharField else None)
         config = self.kind.load(self.to_config(), self.kind.schema)
         faults = [fault for fault in self.kind.check(config) if fault.field not in wrong]
+        faults += self._unstorable_options()
         self._faults = [self._placed(fault) for fault in faults]
         for fault in self._faults:
             self.add_error(fault.field if fault.field in self.fields else None, fault.message)
@@ -140,6 +146,14 @@ class KindForm(forms.Form):
             return fault
         row = self.cleaned_data["option_label"][int(index)].row
         return FieldError(f"{name}.{row}", fault.message, fault.line, fault.suggestion, fault.found)
+
+    def _unstorable_options(self) -> list[FieldError]:
+        rows = enumerate(self.cleaned_data["option_label"])
+        return [
+            FieldError(f"option_label.{index}", UNSTORABLE)
+            for index, option in rows
+            if not is_storable(option.label + option.description)
+        ]
 
     def to_config(self) -> Stored:
         """The configuration to store."""

@@ -12,6 +12,7 @@ from django import forms
 from evalstudio.calls.models import Connection, ModelTraits
 from evalstudio.calls.replies import Ask
 from evalstudio.projects.models import Project
+from evalstudio.web.foreign import id_in, is_storable
 from evaluators import prompts, scoring
 from evaluators.asking import LettersDiffer, Manner, Question, judge, manner
 from evaluators.core import FieldError, Needs, Sample, Score, Why
@@ -179,7 +180,7 @@ class ModelField(forms.ChoiceField):
 
     def valid_value(self, value: str) -> bool:
         connection, _, model = str(value).partition(":")
-        return connection.isdecimal() and int(connection) in self._connection_ids and 0 < len(model.strip()) <= 200
+        return id_in(connection) in self._connection_ids and 0 < len(model.strip()) <= 200 and is_storable(model)
 
     def clean(self, value: Any) -> tuple[int, str]:
         connection, _, model = super().clean(value).partition(":")

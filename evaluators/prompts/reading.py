@@ -63,12 +63,10 @@ class Prompt:
 
     def render(self, sample: Sample) -> Rendered:
         """The message for this sample. Raises MissingPath (the case lacks a path that is read) and RenderError."""
-        roots = sample.roots()
-        values: dict[str, Any] = {name: _value(roots, path) for name, path in self._names.items()}
-        values["range"] = range_
-        values[PLACE] = Budget()
-        template = self._template
+        roots, template = sample.roots(), self._template
+        values: dict[str, Any] = {"range": range_, PLACE: Budget()}
         try:
+            values |= {name: _value(roots, path) for name, path in self._names.items()}
             return collected(template.root_render_func(template.new_context(values, shared=True)))
         except (MissingPath, RenderError) as error:
             if isinstance(error, RenderError) and error.line is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
+from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import wants_fragment
 from evaluators.core import FieldError
 from evaluators.editing import NameTaken, Place, as_typed, faults_in, new_key
@@ -48,7 +50,7 @@ def evaluator_edit(request: ProjectRequest, pk: int) -> HttpResponse:
 
 def new_place(request: ProjectRequest, kind: str, key: str, start: str = "") -> Place:
     """Where a new evaluator is begun. 404 for a kind that there is not."""
-    if kind not in KINDS or not 0 < len(key) <= 24:
+    if kind not in KINDS or not re.fullmatch(r"[\w-]{1,24}", key):
         raise Http404
     starter = STARTERS.get(start)
     fitting = starter if starter and starter.kind == kind else None
@@ -66,8 +68,8 @@ def place_of(request: ProjectRequest, pk: int) -> Place:
 def posted_place(request: ProjectRequest) -> Place:
     """The place that a form of the editor names in its hidden fields, for the doors beside its own page."""
     posted = request.POST
-    if posted.get("evaluator", "").isdecimal():
-        return place_of(request, int(posted["evaluator"]))
+    if posted.get("evaluator"):
+        return place_of(request, id_in(posted["evaluator"]) or 0)
     return new_place(request, posted.get("kind", ""), posted.get("draft", ""), posted.get("start", ""))
 
 

@@ -8,6 +8,7 @@ from string import ascii_uppercase
 
 from django.http import QueryDict
 
+from evalstudio.web.foreign import id_in
 from evaluators.core import FieldError
 
 PARTS = ("option_label", "option_percentage", "option_description")
@@ -64,7 +65,7 @@ def pressed_row_button(typed: QueryDict) -> QueryDict | None:
         values = changed.getlist(part)
         if act == "add-option":
             values.append("")
-        elif row.isdecimal() and int(row) < len(values):
-            del values[int(row)]
+        elif (index := id_in(row)) is not None and index < len(values):
+            del values[index]
         changed.setlist(part, values)
     return changed

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
+from evalstudio.web.foreign import id_in
 from evaluators.kinds import KINDS
 from evaluators.models import Draft, Evaluator
 
@@ -20,7 +21,7 @@ def evaluator_page(request: ProjectRequest, pk: int) -> HttpResponse:
     kind = KINDS[evaluator.kind]
     versions = list(evaluator.versions.select_related("author").defer("config").order_by("-number"))
     asked = request.GET.get("version", "")
-    number = int(asked) if asked.isdecimal() else (versions[0].number if versions else None)
+    number = id_in(asked) if asked else (versions[0].number if versions else None)
     version = evaluator.versions.select_related("author").filter(number=number).first() if number else None
     if asked and version is None:
         raise Http404

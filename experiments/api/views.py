@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from evalstudio.projects.api_access import ProjectView, listing
 from evalstudio.projects.models import AuditEntry
+from evalstudio.web.foreign import id_in
 from evalstudio.web.pagination import Order
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import columns, current_runs
@@ -69,7 +70,7 @@ class CaseList(ProjectView):
     def get(self, request: Request, project: str, pk: int) -> Response:
         dataset = get_object_or_404(Dataset, project=self.project, pk=pk)
         wanted = request.query_params.get("version", "")
-        if wanted and not (wanted.isdecimal() and 1 <= int(wanted) <= dataset.latest_version):
+        if wanted and not 1 <= (id_in(wanted) or 0) <= dataset.latest_version:
             raise serializers.ValidationError({"version": [f"There are versions 1 to {dataset.latest_version}."]})
         spans = (
             CaseSpan.objects.filter(dataset=dataset).at(int(wanted or dataset.latest_version)).select_related("case")

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
+from evalstudio.web.foreign import id_in
 from evaluators.core import Sample
 from evaluators.paths import existing_paths, preview
 from experiments.models import Case, CaseSpan, Dataset, Experiment, Output
@@ -67,12 +68,9 @@ def bench_picker(request: ProjectRequest) -> HttpResponse:
 @project_page(Role.VIEWER)
 def bench_sample(request: ProjectRequest) -> HttpResponse:
     """One case (`case`), with its output in an `experiment` where one is named, as a sample in JSON."""
-    case_id, experiment_id = request.GET.get("case", ""), request.GET.get("experiment", "")
-    if not case_id.isdecimal():
-        raise Http404
-    case = get_object_or_404(Case, pk=case_id, dataset__project=request.project)
+    case = get_object_or_404(Case, pk=id_in(request.GET.get("case", "")), dataset__project=request.project)
     experiment = None
-    if experiment_id.isdecimal():
+    if experiment_id := id_in(request.GET.get("experiment", "")):
         experiment = get_object_or_404(Experiment, pk=experiment_id, project=request.project)
     sample, _ = sample_of(case, experiment)
     return JsonResponse(_parts(sample))
@@ -113,8 +111,8 @@ def _unwrapped(inputs: Any) -> Any:
 def _experiments(request: ProjectRequest) -> list[Experiment]:
     rows = Experiment.objects.filter(project=request.project).select_related("system", "dataset_version")
     newest = list(rows.order_by("-pk")[:MOST_LISTED])
-    wanted = request.GET.get("experiment", "")
-    if wanted.isdecimal() and int(wanted) not in {experiment.pk for experiment in newest}:
+    wanted = id_in(request.GET.get("experiment", ""))
+    if wanted is not None and wanted not in {experiment.pk for experiment in newest}:
         newest += rows.filter(pk=wanted)
     return newest
 
@@ -143,8 +141,8 @@ def _pick(request: ProjectRequest, dataset: Dataset, experiment: Experiment | No
     spans = CaseSpan.objects.filter(dataset=dataset).at(number)
     for word in request.GET.get("case_q", "").split():
         spans = spans.filter(key__icontains=word)
-    wanted = request.GET.get("case", "")
-    chosen = spans.filter(case_id=wanted).first() if wanted.isdecimal() else None
+    wanted = id_in(request.GET.get("case", ""))
+    chosen = spans.filter(case_id=wanted).first() if wanted is not None else None
     chosen = chosen or spans.order_by("position", "pk").first()
     if chosen is None:
         return Picked(dataset, experiment)

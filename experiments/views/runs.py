@@ -8,13 +8,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import AuditEntry, Project, Role
+from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Order, page_of
 from evaluators.models import Evaluator, EvaluatorVersion
@@ -43,7 +44,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
         "version__evaluator__project",
         "experiment__system",
         "experiment__project",
-        "experiment__dataset_version__dataset",
+        "experiment__dataset_version__dataset__project",
         "connection",
         "started_by",
     )
@@ -71,8 +72,8 @@ def run_list(request: ProjectRequest) -> HttpResponse:
 
 
 def _evaluator(request: ProjectRequest) -> Evaluator | None:
-    wanted = request.GET.get("evaluator", "")
-    return Evaluator.objects.filter(project=request.project, pk=wanted).first() if wanted.isdecimal() else None
+    wanted = id_in(request.GET.get("evaluator", ""))
+    return Evaluator.objects.filter(project=request.project, pk=wanted).first() if wanted is not None else None
 
 
 def _chips(found: QuerySet[Run], chosen: str) -> list[dict[str, Any]]:
@@ -108,9 +109,8 @@ def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
 @project_page(Role.EDITOR)
 def run_start(request: ProjectRequest, pk: int) -> HttpResponse:
     experiment = experiment_of(request, pk)
-    wanted = request.POST.get("version", "")
     versions = EvaluatorVersion.objects.filter(evaluator__project=request.project).select_related("evaluator")
-    version = get_object_or_404(versions, pk=wanted if wanted.isdecimal() else 0)
+    version = get_object_or_404(versions, pk=id_in(request.POST.get("version", "")))
     try:
         start(version, experiment, request.user)
     except CannotStart as error:
@@ -130,7 +130,8 @@ def _verb(act: Callable[[Run], Any], noted: str, said: str) -> Callable[..., Htt
         _note(request, noted, run.version, run.experiment)
         messages.success(request, said)
         back = request.POST.get("next", "")
-        return redirect(back if url_has_allowed_host_and_scheme(back, {request.get_host()}) else run)
+        is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()})
+        return HttpResponseRedirect(back) if is_ours else redirect(run)
 
     return view
 

@@ -30,11 +30,16 @@ def test_pasted_outputs_take_the_place_of_the_samples_own():
     ("text", "message", "line"),
     [
         ("", "Choose a case", None),
-        ('{\n  "inputs": {"q": 1},\n}', "Line 3, column 1", 3),
+        ('{\n  "inputs": {"q": 1},\n}', "Line 2, column 21", 2),
         ("[1]", "A sample is a JSON object", None),
         ('{"expected_output": 1}', "Did you mean “expectedOutputs”?", None),
         ('{"zzz": 1}', "The parts are inputs, expectedOutputs, outputs, steps, metadata.", None),
-        ("[" * 100_000, "nested too deeply", None),
+        ("[" * 100_000, "depth limit", 1),
+        ('{"inputs": {"a": ' + "[" * 200 + "]" * 200 + "}}", "nested too deeply", None),
+        ('{"inputs": {"n": ' + "9" * 5_000 + "}}", "number is infinity", 1),
+        ('{"inputs": {"n": NaN}}', "Line 1", 1),
+        ('{"inputs": {"n": 1e400}}', "number is infinity", 1),
+        ('{"inputs": {"half": "\\ud800"}}', "surrogate", 1),
     ],
 )
 def test_what_is_no_sample_says_why(text, message, line):

@@ -1,0 +1,69 @@
+"""What comes from outside, looked at before anything else relies on it: ids, texts, JSON, addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+MOST_DIGITS = 18  # of an id: every database holds these
+MOST_DEPTH = 100  # lists and objects within each other; whatever goes through data calls itself about as often
+NUL = "\0"
+
+
+def id_in(text: str) -> int | None:
+    """The id or number that an address or a hidden field names; None where it names none."""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) <= MOST_DIGITS else None
+
+
+def is_storable(text: str) -> bool:
+    """Whether every database holds this text: no NUL, and no half of a character."""
+    return storable(text) == text
+
+
+def storable(text: str) -> str:
+    """The text with what no database holds replaced."""
+    return text.replace(NUL, "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
+def is_too_deep(data: Any) -> bool:
+    """Whether JSON data has more lists and objects within each other than MOST_DEPTH. Takes no recursion itself."""
+    level = [data]
+    for _ in range(MOST_DEPTH + 1):
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return any(isinstance(value, dict | list) for value in level)
+
+
+class SoundJSON(JSONParser):
+    """JSON of the API, refused where it is nested without end."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            data = super().parse(*args, **kwargs)
+        except RecursionError:
+            raise ParseError("The JSON is nested too deeply.") from None
+        if is_too_deep(data):
+            raise ParseError(f"The JSON is nested more than {MOST_DEPTH} levels deep.")
+        return data
+
+
+def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: an address never holds a NUL. PostgreSQL takes no text that does, SQLite would look for it."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        if NUL in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            raise BadRequest("A NUL in the address.")
+        return get_response(request)
+
+    return answer

@@ -1,0 +1,326 @@
+"""Every address of the site, tried by everybody with nonsense: nobody gets further than decided, nothing ever breaks.
+
+`DOORS` is that decision. An address without one fails a test, so that no page opens unnoticed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from evalstudio.calls.models import Connection
+from evalstudio.projects.models import ApiToken, Project, Role, Scope
+from evaluators.models import Evaluator
+from experiments.datasets.importing import receiving
+from experiments.ledger.start import start
+from experiments.models import Case, Evaluation, Import, Output
+from tests.experiments.conftest import make_experiment, make_version  # noqa: F401
+
+VIEWER, EDITOR, OWNER = Role.VIEWER, Role.EDITOR, Role.OWNER
+
+
+@dataclass(frozen=True)
+class Door:
+    """The least role that may read and that may write; None where the address does not answer to that at all.
+
+    `open_to` names those who have no project to show: "all", or "members" of the installation, who are signed in.
+    """
+
+    reads: Role | None = None
+    writes: Role | None = None
+    open_to: str = ""
+
+
+PAGES = {
+    # Without a project. The doors for all are the way in, and the schema of the API, which holds no data.
+    "home-root": Door(VIEWER, None, "all"),
+    "setup": Door(VIEWER, VIEWER, "all"),  # makes the first account; afterwards it only leads away
+    "sign-in": Door(VIEWER, VIEWER, "all"),
+    "sign-out": Door(None, VIEWER, "all"),
+    "enter": Door(VIEWER, None, "all"),  # its word is a secret, and works once
+    "api-schema": Door(VIEWER, None, "all"),
+    "password": Door(VIEWER, VIEWER, "members"),
+    "password-changed": Door(VIEWER, None, "members"),
+    "project-list": Door(VIEWER, VIEWER, "members"),
+    "api-docs": Door(VIEWER, None, "members"),
+    "kit": Door(VIEWER, VIEWER, "members"),
+    "kit-draft": Door(None, VIEWER, "members"),
+    "kit-paths": Door(None, VIEWER, "members"),
+    "kit-peek": Door(VIEWER, None, "members"),
+    # Of a project.
+    "project-home": Door(VIEWER),
+    "home-results": Door(VIEWER),
+    "token-list": Door(EDITOR, EDITOR),
+    "token-revoke": Door(None, EDITOR),
+    "connection-list": Door(VIEWER),
+    "connection-new": Door(OWNER, OWNER),
+    "connection-rehearsal": Door(None, OWNER),
+    "connection-test": Door(None, OWNER),
+    "connection-edit": Door(OWNER, OWNER),
+    "connection-archive": Door(None, OWNER),
+    "connection-restore": Door(None, OWNER),
+    "evaluator-list": Door(VIEWER),
+    "evaluator-new": Door(EDITOR, EDITOR),
+    "evaluator-bench": Door(None, EDITOR),
+    "evaluator-draft": Door(None, EDITOR),
+    "evaluator-paths": Door(None, VIEWER),  # asks about a posted sample, and keeps nothing
+    "evaluator-page": Door(VIEWER),
+    "evaluator-edit": Door(EDITOR, EDITOR),
+    "evaluator-runs": Door(VIEWER),
+    "dataset-list": Door(VIEWER),
+    "dataset-page": Door(VIEWER),
+    "dataset-case": Door(VIEWER),
+    "import-new": Door(EDITOR, EDITOR),
+    "import-page": Door(EDITOR, EDITOR),
+    "import-forecast": Door(None, EDITOR),
+    "import-discard": Door(None, EDITOR),
+    "bench-picker": Door(VIEWER),
+    "bench-sample": Door(VIEWER),
+    "experiment-list": Door(VIEWER),
+    "experiment-page": Door(VIEWER),
+    "experiment-columns": Door(VIEWER),
+    "experiment-peek": Door(VIEWER),
+    "experiment-export": Door(VIEWER),
+    "evaluation-exchange": Door(VIEWER),
+    "run-start": Door(None, EDITOR),
+    "run-list": Door(VIEWER),
+    "running-badge": Door(VIEWER),
+    "run-page": Door(VIEWER),
+    "run-stop": Door(None, EDITOR),
+    "run-resume": Door(None, EDITOR),
+    "run-retry": Door(None, EDITOR),
+}
+API = {
+    "api-connections": Door(VIEWER),
+    "api-evaluators": Door(VIEWER, EDITOR),
+    "api-evaluator": Door(VIEWER),
+    "api-versions": Door(VIEWER, EDITOR),
+    "api-imports": Door(None, EDITOR),
+    "api-import": Door(VIEWER),
+    "api-datasets": Door(VIEWER),
+    "api-cases": Door(VIEWER),
+    "api-experiments": Door(VIEWER),
+    "api-experiment": Door(VIEWER),
+    "api-results": Door(VIEWER),
+    "api-runs": Door(VIEWER, EDITOR),
+    "api-run": Door(VIEWER),
+    "api-run-waiting": Door(VIEWER),
+    "api-run-stop": Door(None, EDITOR),
+    "api-run-resume": Door(None, EDITOR),
+    "api-run-retry": Door(None, EDITOR),
+}
+DOORS = PAGES | API
+OF_PROJECTS = {name: door for name, door in DOORS.items() if not door.open_to}
+
+# What a hand, a script or a scanner might put into any field.
+NONSENSE = {
+    "nothing": "",
+    "a negative number": "-1",
+    "a number beyond 64 bits": "99999999999999999999",
+    "more digits than Python reads": "9" * 5000,
+    "digits of another script": "\u0663\u0661",
+    "a digit that is no number": "\u00b2",
+    "a NUL": "a\0b",
+    "characters of SQL and of patterns": "%_'\"\\;--)(*",
+    "a word": "nonsense",
+    "a long word": "x" * 20_000,
+    "a wrong cursor": base64.urlsafe_b64encode(b'[0,"x",1e3]').decode(),
+    "a cursor beyond 64 bits": base64.urlsafe_b64encode(b"[0,99999999999999999999,99999999999999999999]").decode(),
+    "a cursor without end": base64.urlsafe_b64encode(b"[" * 9000).decode(),
+    "JSON without end": "[" * 20_000,
+    "a number without end": "1e999999999",
+}
+FIELDS = (
+    "after", "base", "base_url", "before", "by", "case", "case_q", "code", "dataset", "direction", "do", "draft",
+    "evaluator", "experiment", "found", "guide", "key", "kind", "limit", "max_in_flight", "max_tokens", "model", "name",
+    "name_0", "next", "note", "notes", "option_description", "option_label", "option_percentage", "pasted_sample",
+    "peek", "prompt", "q", "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope", "scoring", "seed",
+    "show", "sort", "start", "step", "system", "tab", "target_0", "temperature", "threshold", "type_0",
+    "usd_per_million_in", "username", "password", "project", "version",
+)  # fmt: skip
+
+
+def routes(found: URLResolver | None = None, before: str = "") -> Iterator[tuple[str, str]]:
+    """The name and the pattern of every address."""
+    for one in (found or get_resolver()).url_patterns:
+        if isinstance(one, URLPattern):
+            yield one.name or "", before + str(one.pattern)
+        else:
+            yield from routes(one, before + str(one.pattern))
+
+
+def test_every_address_has_a_decision():
+    assert {name for name, _ in routes()} == set(DOORS)
+
+
+@pytest.fixture
+def stage(project, alice, tmp_path, settings, make_version, make_experiment):  # noqa: F811
+    """A project with one of everything, and what the addresses call them."""
+    settings.STORAGES["default"]["OPTIONS"]["location"] = tmp_path
+    code = "function evaluate({ outputs }) { return 1; }"
+    version = make_version(
+        "heuristic", code=code, scoring={"type": "percentage"}, threshold=None, direction="higher", seed=0
+    )
+    experiment = make_experiment(2)
+    run = start(version, experiment, alice)
+    upload = SimpleUploadedFile("answers.csv", b"id,question\n1,Why?\n")
+    ids = {
+        "evaluator": version.evaluator_id,
+        "version": version.pk,
+        "connection": Connection.add_rehearsal(project, alice).pk,
+        "dataset": experiment.dataset_version.dataset_id,
+        "case": Case.objects.first().pk,
+        "experiment": experiment.pk,
+        "output": Output.objects.first().pk,
+        "evaluation": Evaluation.objects.first().pk,
+        "run": run.pk,
+        "import": receiving.receive(project, alice, upload, "numbers").pk,
+        "token": ApiToken.issue(project, alice, "nightly", Scope.READ)[0].pk,
+    }
+    return Stage(project, ids)
+
+
+@dataclass(frozen=True)
+class Stage:
+    project: Project
+    ids: dict[str, int]
+
+    def addresses(self, name: str) -> list[str]:
+        """The addresses of a route: those without and with an id, where it goes by both."""
+        found = [pattern for route, pattern in routes() if route == name]
+        return [f"/{self._filled(pattern)}" for pattern in found]
+
+    def _filled(self, pattern: str) -> str:
+        thing = next((thing for thing in self.ids if f"{thing}s/<int:pk>" in pattern), "token")
+        words = {"<slug:project>": self.project.slug, "<int:pk>": self.ids[thing], "<int:case>": self.ids["case"]}
+        words |= {"<int:output>": self.ids["output"], "<str:form>": "csv", "<str:token>": "forged"}
+        words |= {"<slug:kind>": "heuristic", "<slug:key>": "k-1"}
+        for mark, word in words.items():
+            pattern = pattern.replace(mark, str(word))
+        return pattern
+
+
+def answers(client: Client, address: str) -> dict[str, int]:
+    return {"reads": client.get(address).status_code, "writes": client.post(address).status_code}
+
+
+def test_nobody_gets_into_a_project_without_signing_in(client, stage):
+    for name in OF_PROJECTS:
+        for address in stage.addresses(name):
+            for send in (client.get, client.post):
+                reply = send(address)
+                if name in API:
+                    assert reply.status_code == 401, address
+                elif reply.status_code != 405:
+                    assert reply.status_code == 302, address
+                    assert reply.url.startswith(f"{reverse('sign-in')}?next="), address
+
+
+def test_a_stranger_finds_nothing(client, charlie, stage):
+    client.force_login(charlie)
+    for name in OF_PROJECTS:
+        for address in stage.addresses(name):
+            found = set(answers(client, address).values())
+            assert found in ({404}, {404, 405}), address
+
+
+def test_the_things_of_one_project_are_not_found_in_another(client, charlie, stage):
+    """Charlie owns a project of his own, and puts the ids of alice's into its addresses."""
+    client.force_login(charlie)
+    own = Stage(Project.start("Elsewhere", charlie), stage.ids)
+    for name in OF_PROJECTS:
+        for address in own.addresses(name):
+            if any(f"/{number}/" in address or f"/{number}." in address for number in stage.ids.values()):
+                assert set(answers(client, address).values()) <= {404, 405}, address
+
+
+def test_a_viewer_may_look_and_nothing_else(client, bob, stage):
+    client.force_login(bob)
+    for name, door in OF_PROJECTS.items():
+        for address in stage.addresses(name):
+            for act, status in answers(client, address).items():
+                least = getattr(door, act)
+                if least is VIEWER:
+                    assert status not in (403, 405), (act, address)
+                else:
+                    assert status in (403, 405), (act, address)
+                    assert status == 403 or name in API or least is None or address.endswith("/new/"), (act, address)
+
+
+def test_no_page_takes_a_form_that_another_site_sent(alice, stage):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice)
+    for name in DOORS:
+        for address in stage.addresses(name):
+            assert client.post(address, {"name": "forged"}).status_code in (403, 405, 415), address
+
+
+def test_ids_without_end_are_not_found(client, alice, stage):
+    client.force_login(alice)
+    for number in ("99999999999999999999", "9" * 5000, "0"):
+        endless = Stage(stage.project, dict.fromkeys(stage.ids, number))
+        for name in OF_PROJECTS:
+            for address in endless.addresses(name):
+                if f"/{number}/" in address or f"/{number}." in address:
+                    assert set(answers(client, address).values()) <= {404, 405}, address[:80]
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_nonsense_in_an_address_breaks_nothing(client, alice, stage, name):
+    client.force_login(alice)
+    for address in stage.addresses(name):
+        for nonsense in NONSENSE.values():
+            reply = client.get(address, dict.fromkeys(FIELDS, nonsense))
+            _read_whole(reply)
+            assert reply.status_code < 500, (address, nonsense[:50])
+        assert client.get(f"{address}?q=%FF%FE%00&case_q=%ED%A0%80&peek=%00&version=%00").status_code < 500
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_nonsense_in_a_form_breaks_nothing(client, alice, stage, name):
+    for address in stage.addresses(name):
+        for nonsense in NONSENSE.values():
+            client.force_login(alice)  # again, after the address that signs people out
+            typed = dict.fromkeys(FIELDS, nonsense)
+            assert client.post(address, typed).status_code < 500, (address, nonsense[:50])
+            sound = {"kind": "heuristic", "draft": "d", "evaluator": "", "sample_from": "case"}
+            assert client.post(address, typed | sound).status_code < 500, (address, nonsense[:50])
+
+
+@pytest.mark.parametrize("name", API)
+def test_nonsense_sent_to_the_api_breaks_nothing(client, alice, stage, name):
+    _, secret = ApiToken.issue(stage.project, alice, "tests", Scope.WRITE)
+    bodies = ["", "{", "[]", "null", '"text"', "[" * 20_000, '{"version": 1e400}', '{"config": {"seed": NaN}}']
+    bodies += ['{"version": ' + "9" * 5000 + "}", '{"name": "\\ud800\\u0000", "kind": "\\u0000"}', '{"a": ' * 9_000]
+    bodies += [
+        json.dumps({"name": text, "kind": "judge", "note": text, "config": {"prompt": text}})
+        for text in NONSENSE.values()
+    ]
+    bodies += [json.dumps({"version": text, "experiment": text}) for text in NONSENSE.values()]
+    for address in stage.addresses(name):
+        for body in bodies:
+            reply = client.post(
+                address,
+                body,
+                content_type="application/json",
+                headers={"Authorization": f"Bearer {secret}"},
+            )
+            assert reply.status_code < 500, (address, body[:60])
+            if reply.status_code >= 400:
+                assert reply["Content-Type"] == "application/problem+json"
+
+
+def _read_whole(reply) -> None:
+    if reply.streaming:
+        assert b"".join(reply.streaming_content) is not None
+
+
+def test_the_stage_is_what_it_seems(stage):
+    assert Evaluator.objects.count() == Import.objects.count() == 1
