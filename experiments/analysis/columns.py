@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import Avg, Count, Q
 
 from evalstudio.web import numbers
@@ -120,7 +121,14 @@ def columns(runs: list[Run]) -> list[Column]:
 
 
 def facts(experiment: Experiment) -> dict[str, Any]:
-    """Counts and means of the outputs themselves: one query."""
+    """Counts and means of the outputs themselves. One query; none where they are complete and were counted before."""
+    if experiment.is_open:
+        return _count(experiment)
+    key = f"facts-of-experiment:{experiment.pk}:{experiment.created_at.timestamp()}"
+    return cache.get_or_set(key, lambda: _count(experiment), timeout=None)
+
+
+def _count(experiment: Experiment) -> dict[str, Any]:
     return Output.objects.filter(experiment=experiment).aggregate(
         outputs=Count("pk"),
         errors=Count("pk", filter=~Q(error="")),

@@ -5,41 +5,75 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from evaluators.core import Status
 from experiments.models import Evaluation, Experiment, Output, Run, RunLabel
 
-CHUNK = 500
+CHUNK = 500  # outputs
 # A cell that begins like this would be run as a formula by a spreadsheet.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
+# What a record says of an output, and where it stands.
+FIELDS = {
+    "id": "pk",
+    "key": "case__key",
+    "attempt": "attempt",
+    "inputs": "case__inputs",
+    "expected_outputs": "case__expected_outputs",
+    "metadata": "case__metadata",
+    "outputs": "body__outputs",
+    "steps": "body__steps",
+    "error": "error",
+    "latency_ms": "latency_ms",
+    "cost_usd": "cost_usd",
+    "tokens_in": "tokens_in",
+    "tokens_out": "tokens_out",
+}
+STATES = {int(status): status.name.lower() for status in Status}
 
-def records(experiment: Experiment, runs: list[Run]) -> Iterator[dict[str, Any]]:
-    """One record per output in their order: its case, the answer, and one evaluation per run under `evaluations`."""
-    labels = _labels(runs)
-    after = 0
-    rows = Output.objects.filter(experiment=experiment).select_related("case", "body").order_by("pk")
-    while outputs := list(rows.filter(pk__gt=after)[:CHUNK]):
-        after = outputs[-1].pk
-        evaluations = _evaluations(outputs, runs, labels)
-        for output in outputs:
-            yield _record(output, runs, evaluations)
+Record = dict[str, Any]
+encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def record_page(outputs: list[Output], runs: list[Run]) -> list[dict[str, Any]]:
-    """The records of some outputs, which come with their case and body."""
-    evaluations = _evaluations(outputs, runs, _labels(runs)) if outputs else {}
-    return [_record(output, runs, evaluations) for output in outputs]
+def record_page(outputs: Iterable[Output], runs: Sequence[Run]) -> list[Record]:
+    """The records of some outputs of one experiment, in their order. Three queries."""
+    ids = [output.pk for output in outputs]
+    found = _records(list(Output.objects.filter(pk__in=ids).values_list(*FIELDS.values())), runs, _labels(runs))
+    by_id = {record["id"]: record for record in found}
+    return [by_id[pk] for pk in ids]
 
 
-def _labels(runs: list[Run]) -> dict[tuple[int, int], str]:
+def _chunks(experiment: Experiment, runs: Sequence[Run]) -> Iterator[list[Record]]:
+    """Every output in their order, one record each: its case, the answer, and one evaluation a run in `evaluations`."""
+    labels, after = _labels(runs), 0
+    rows = Output.objects.filter(experiment=experiment).order_by("pk").values_list(*FIELDS.values())
+    while chunk := list(rows.filter(pk__gt=after)[:CHUNK]):
+        after = chunk[-1][0]
+        yield _records(chunk, runs, labels)
+
+
+def _labels(runs: Sequence[Run]) -> dict[tuple[int, int], str]:
     rows = RunLabel.objects.filter(run__in=runs).values_list("run_id", "label_id", "label")
     return {(run_id, label_id): label for run_id, label_id, label in rows}
 
 
-def _evaluations(outputs: list[Output], runs: list[Run], labels: dict[tuple[int, int], str]) -> dict[tuple, dict]:
+def _records(rows: list[tuple], runs: Sequence[Run], labels: dict[tuple[int, int], str]) -> list[Record]:
+    evaluations = _evaluations([row[0] for row in rows], runs, labels) if rows else {}
+    records = []
+    for row in rows:
+        record = dict(zip(FIELDS, row, strict=True))
+        record["error"] = record["error"] or None
+        found = (evaluations.get((row[0], run.pk)) for run in runs)
+        record["evaluations"] = [evaluation for evaluation in found if evaluation]
+        records.append(record)
+    return records
+
+
+def _evaluations(ids: list[int], runs: Sequence[Run], labels: dict[tuple[int, int], str]) -> dict[tuple, Record]:
+    """The evaluations of some outputs, by output and run."""
     fields = (
         "output_id",
         "run_id",
@@ -48,16 +82,19 @@ def _evaluations(outputs: list[Output], runs: list[Run], labels: dict[tuple[int,
         "label_id",
         "passed",
         "why",
+        "body__reason",
         "latency_ms",
         "cost_usd",
-        "body__reason",
     )
-    found = Evaluation.objects.filter(
-        run__in=runs, output_id__gte=outputs[0].pk, output_id__lte=outputs[-1].pk, repeat=0
-    ).values_list(*fields)
+    found = Evaluation.objects.filter(run__in=runs, output_id__gte=min(ids), output_id__lte=max(ids), repeat=0)
+    heads = {
+        run.pk: {"evaluator": run.version.evaluator.name, "version": run.version.number, "rehearsal": run.is_rehearsal}
+        for run in runs
+    }
     return {
         (output_id, run_id): {
-            "state": Status(state).name.lower(),
+            **heads[run_id],
+            "state": STATES[state],
             "score": score,
             "label": labels.get((run_id, label_id)),
             "passed": passed,
@@ -66,38 +103,16 @@ def _evaluations(outputs: list[Output], runs: list[Run], labels: dict[tuple[int,
             "latency_ms": latency_ms,
             "cost_usd": cost_usd,
         }
-        for output_id, run_id, state, score, label_id, passed, why, latency_ms, cost_usd, reason in found
+        for output_id, run_id, state, score, label_id, passed, why, reason, latency_ms, cost_usd in found.values_list(
+            *fields
+        )
     }
 
 
-def _record(output: Output, runs: list[Run], evaluations: dict[tuple, dict]) -> dict[str, Any]:
-    case, body = output.case, output.body
-    return {
-        "id": output.pk,
-        "key": case.key,
-        "attempt": output.attempt,
-        "inputs": case.inputs,
-        "expected_outputs": case.expected_outputs,
-        "metadata": case.metadata,
-        "outputs": body.outputs,
-        "steps": body.steps,
-        "error": output.error or None,
-        "latency_ms": output.latency_ms,
-        "cost_usd": output.cost_usd,
-        "tokens_in": output.tokens_in,
-        "tokens_out": output.tokens_out,
-        "evaluations": [
-            {"evaluator": run.version.evaluator.name, "version": run.version.number, "rehearsal": run.is_rehearsal}
-            | evaluations[output.pk, run.pk]
-            for run in runs
-            if (output.pk, run.pk) in evaluations
-        ],
-    }
-
-
-def as_jsonl(experiment: Experiment, runs: list[Run]) -> Iterator[str]:
-    for record in records(experiment, runs):
-        yield json.dumps(record, ensure_ascii=False) + "\n"
+def as_jsonl(experiment: Experiment, runs: Sequence[Run]) -> Iterator[str]:
+    """One JSON object a line and output, in pieces of many lines."""
+    for records in _chunks(experiment, runs):
+        yield "".join([f"{encode(record)}\n" for record in records])
 
 
 PLAIN = ("key", "attempt", "error", "latency_ms", "cost_usd", "tokens_in", "tokens_out")
@@ -105,17 +120,25 @@ NESTED = ("inputs", "expected_outputs", "metadata", "outputs")
 VERDICT = ("state", "score", "label", "passed", "why", "reason")
 
 
-def as_csv(experiment: Experiment, runs: list[Run]) -> Iterator[str]:
+verdict_of = itemgetter(*VERDICT)
+NO_VERDICT = (None,) * len(VERDICT)
+
+
+def as_csv(experiment: Experiment, runs: Sequence[Run]) -> Iterator[str]:
     """A header and one line per output; each run has its own columns, marked where its scores are a rehearsal's."""
     titles = [_title(run) for run in runs]
-    yield _line([*PLAIN, *NESTED, *(f"{title} {name}" for title in titles for name in VERDICT)])
-    for record in records(experiment, runs):
-        by_run = {(one["evaluator"], one["version"]): one for one in record["evaluations"]}
-        cells: list[Any] = [record[name] for name in PLAIN] + [_text(record[name]) for name in NESTED]
-        for run in runs:
-            one = by_run.get((run.version.evaluator.name, run.version.number), {})
-            cells += [one.get(name) for name in VERDICT]
-        yield _line(cells)
+    names = [(run.version.evaluator.name, run.version.number) for run in runs]
+    yield _lines([[*PLAIN, *NESTED, *(f"{title} {name}" for title in titles for name in VERDICT)]])
+    for records in _chunks(experiment, runs):
+        yield _lines(_cells(record, names) for record in records)
+
+
+def _cells(record: Record, names: list[tuple[str, int]]) -> list[Any]:
+    by_name = {(one["evaluator"], one["version"]): verdict_of(one) for one in record["evaluations"]}
+    cells = [record[name] for name in PLAIN] + [_text(record[name]) for name in NESTED]
+    for name in names:
+        cells += by_name.get(name, NO_VERDICT)
+    return cells
 
 
 def _title(run: Run) -> str:
@@ -124,16 +147,16 @@ def _title(run: Run) -> str:
 
 def _text(value: Any) -> str | None:
     """A nested value as one cell: the text of a lone `value`, else JSON."""
-    if isinstance(value, dict) and list(value) == ["value"] and isinstance(value["value"], str):
+    if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("value"), str):
         return value["value"]
-    return None if value is None else json.dumps(value, ensure_ascii=False)
+    return None if value is None else encode(value)
 
 
-def _line(cells: list[Any]) -> str:
+def _lines(rows: Iterable[list[Any]]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer).writerow([_harmless(cell) for cell in cells])
+    csv.writer(buffer).writerows([_harmless(cell) if type(cell) is str else cell for cell in row] for row in rows)
     return buffer.getvalue()
 
 
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell

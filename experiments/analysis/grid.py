@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
-from evalstudio.web.pagination import Order, Page, Walk
+from evalstudio.web.pagination import Order, Walk
 from evaluators.core import Status
 from experiments.analysis.summary import Summary
-from experiments.models import Evaluation, Experiment, Output, Run, RunLabel
+from experiments.models import CaseSpan, Evaluation, Experiment, Output, Run, RunLabel
 
 SNIPPET = 140  # characters of the input shown under a case's key
+FEW = 500  # cases found by their key
 NO_SCORE = (Status.FAILED, Status.UNSCORED, Status.AWAITING, Status.PENDING)  # in the order in which they follow
 SHOWS = ("all", "below", *(state.name.lower() for state in NO_SCORE))
 SORTS = ("low", "high", "case")
@@ -48,32 +49,48 @@ class View:
         return summary.below if self.show == "below" else summary.counts[self.show]
 
 
-def walk(experiment: Experiment, view: View, summary: Summary | None) -> Walk:
+def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in_all: int | None = None) -> Walk:
     """What the view keeps, in its order: evaluations of the chosen run, or outputs where that is all the same.
 
-    `summary` is that of the chosen run. Every row has the id of its output as `shown`.
+    `summary` is that of the chosen run; `outputs_in_all`, where it is known, saves a look for outputs that came after
+    the run. Every row has the id of its output as `shown`.
     """
-    outputs = Output.objects.filter(experiment=experiment).select_related("case").annotate(shown=F("pk"))
-    outputs = outputs.filter(case__key__icontains=view.words) if view.words else outputs
+    in_outputs, in_rows = _found_by_key(experiment, view.words)
+    outputs = Output.objects.filter(in_outputs, experiment=experiment).select_related("case").annotate(shown=F("pk"))
     if view.run is None or summary is None or (view.sort, view.show) == ("case", "all"):
         return Walk(((outputs, Order("pk")),))
-    rows = Evaluation.objects.filter(run=view.run, repeat=0).select_related("output__case")
+    rows = Evaluation.objects.filter(in_rows, run=view.run, repeat=0).select_related("output__case")
     rows = rows.annotate(shown=F("output_id"))
-    rows = rows.filter(output__case__key__icontains=view.words) if view.words else rows
     if view.show == "all":
         asked = Exists(Evaluation.objects.filter(run=view.run, output=OuterRef("pk")))
-        return Walk((*_by_score(rows, view, summary), (outputs.filter(~asked), Order("pk"))))
+        late = outputs.none() if outputs_in_all == summary.asked else outputs.filter(~asked)
+        return Walk((*_by_score(rows, view, summary), (late, Order("pk"))))
     if view.show == "below":
         return Walk(((rows.filter(state=Status.SCORED, passed=False), _order(view)),))
     return Walk((_in_state(rows, Status[view.show.upper()]),))
 
 
+def _found_by_key(experiment: Experiment, words: str) -> tuple[Q, Q]:
+    """What keeps the outputs, and the evaluations, whose case has the words in its key.
+
+    A few are named by their ids. Many are met soon enough by whoever walks, and are known by their key there.
+    """
+    if not words:
+        return Q(), Q()
+    version = experiment.dataset_version
+    spans = CaseSpan.objects.filter(dataset=version.dataset_id, key__icontains=words).at(version.number)
+    outputs = Output.objects.filter(experiment=experiment, case__in=spans.values("case"))
+    ids = list(outputs.values_list("pk", flat=True)[: FEW + 1])
+    if len(ids) <= FEW:
+        return Q(pk__in=ids), Q(output__in=ids)
+    return Q(case__key__icontains=words), Q(output__case__key__icontains=words)
+
+
 def _by_score(rows: QuerySet, view: View, summary: Summary) -> list[tuple[QuerySet, Order]]:
     """Every row: the scored ones by score, then the others, state by state. What is known to be empty asks nothing."""
-    scored = (rows.filter(state=Status.SCORED), _order(view))
-    others = [(state, _in_state(rows, state)) for state in NO_SCORE]
-    present = [part if summary.counts[state.name.lower()] else (part[0].none(), part[1]) for state, part in others]
-    return [scored, *present]
+    nothing = (rows.none(), Order("pk"))
+    others = [_in_state(rows, state) if summary.counts[state.name.lower()] else nothing for state in NO_SCORE]
+    return [(rows.filter(state=Status.SCORED), _order(view)), *others]
 
 
 def _in_state(rows: QuerySet, state: Status) -> tuple[QuerySet, Order]:
@@ -85,8 +102,7 @@ def _order(view: View) -> Order:
     return Order("pk") if view.sort == "case" else Order("score", descending=view.sort == "high")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One evaluation in the grid."""
 
     state: int
@@ -96,8 +112,7 @@ class Cell:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One output in the grid, with a cell for each run, None where the run does not have it."""
 
     output: Output
@@ -105,15 +120,13 @@ class Row:
     cells: list[Cell | None]
 
 
-def page_of_rows(found: Walk, runs: list[Run], query: Mapping[str, str]) -> Page:
-    """One page of the grid: its rows hold one cell per run, in the order of `runs`."""
-    page = found.page(query)
-    outputs = [row.output if isinstance(row, Evaluation) else row for row in page.rows]
+def rows_of(found: list[Evaluation | Output], runs: list[Run]) -> list[Row]:
+    """What a walk found, as rows with one cell per run, in the order of `runs`. One query."""
+    outputs = [row.output if isinstance(row, Evaluation) else row for row in found]
     cells = _cells(runs, [output.pk for output in outputs])
-    rows = [
+    return [
         Row(output, snippet(output.case.inputs), [cells.get((output.pk, run.pk)) for run in runs]) for output in outputs
     ]
-    return Page(rows, page.previous, page.next)
 
 
 def _cells(runs: list[Run], output_ids: list[int]) -> dict[tuple[int, int], Cell]:

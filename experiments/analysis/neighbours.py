@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Min, Q
 
+from evalstudio.web.pagination import Place
 from evaluators.core import Status
 from experiments.analysis.grid import View, walk
 from experiments.analysis.summary import Summary
@@ -25,17 +27,25 @@ class Neighbours:
     next: int | None = None
 
 
-def neighbours_of(experiment: Experiment, view: View, summary: Summary | None, output: Output) -> Neighbours:
-    """The neighbours of an output in the order of the view; `summary` is that of the chosen run."""
+def neighbours_of(
+    experiment: Experiment, view: View, summary: Summary | None, output: Output, page: Sequence[Any] = ()
+) -> Neighbours:
+    """The neighbours of an output in the order of the view.
+
+    `summary` is that of the chosen run; `page` may hold rows of the view that are known already.
+    """
     rows = walk(experiment, view, summary)
-    place = rows.place_of(shown=output.pk)
+    at = next((number for number, row in enumerate(page) if row.shown == output.pk), None)
+    place = rows.place_of(shown=output.pk) if at is None else Place.of(page[at])
     if place is None:
         return Neighbours()
-    before, after = rows.beyond(place, 1, backwards=True), rows.beyond(place, 1)
+    before = page[at - 1 : at] if at else rows.beyond(place, 1, backwards=True)
+    after = page[at + 1 : at + 2] if at is not None else ()
+    after = after or rows.beyond(place, 1)
     return Neighbours(rows.count_before(place) + 1, view.total(summary), _shown(before), _shown(after))
 
 
-def _shown(rows: list[Any]) -> int | None:
+def _shown(rows: Sequence[Any]) -> int | None:
     return rows[0].shown if rows else None
 
 

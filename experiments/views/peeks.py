@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -27,7 +28,9 @@ TABS = ("results", "metrics")
 @project_page(Role.VIEWER)
 def experiment_peek(request: ProjectRequest, pk: int, output: int) -> HttpResponse:
     """Decides what to think of one case: what was asked, answered and expected, and every verdict with its reason."""
-    experiment = get_object_or_404(Experiment.objects.select_related("project"), project=request.project, pk=pk)
+    experiment = get_object_or_404(
+        Experiment.objects.select_related("project", "dataset_version"), project=request.project, pk=pk
+    )
     found = get_object_or_404(_outputs(experiment), pk=output)
     runs = current_runs(experiment)
     ctx = peek_context(request, experiment, columns(runs), View.of(request.GET, runs), found)
@@ -58,9 +61,14 @@ def peeked(request: ProjectRequest, experiment: Experiment) -> Output | None:
 
 
 def peek_context(
-    request: ProjectRequest, experiment: Experiment, shown: list[Column], view: View, output: Output
+    request: ProjectRequest,
+    experiment: Experiment,
+    shown: list[Column],
+    view: View,
+    output: Output,
+    page: Sequence[Any] = (),
 ) -> dict[str, Any]:
-    """What the panel of one output shows; `shown` are the columns of the experiment."""
+    """What the panel of one output shows, beside `shown`, the experiment's columns, and the rows of a `page`."""
     body, case = output.body, output.case
     chosen = next((column for column in shown if view.run and column.run.pk == view.run.pk), None)
     tokens = [count for count in (output.tokens_in, output.tokens_out) if count is not None]
@@ -68,7 +76,7 @@ def peek_context(
     return {
         "output": output,
         "here": experiment.get_absolute_url(),
-        "place": neighbours_of(experiment, view, chosen.summary if chosen else None, output),
+        "place": neighbours_of(experiment, view, chosen.summary if chosen else None, output, page),
         "next_error": next_error([column.run for column in shown], output),
         "tab": tab if tab in TABS else TABS[0],
         "tokens": sum(tokens) if tokens else None,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Count, F
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evalstudio.projects.access import ProjectRequest, project_page
@@ -15,11 +17,12 @@ from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Order, page_of
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import Column, columns, current_runs, facts
-from experiments.analysis.grid import SHOWS, View, page_of_rows, walk
+from experiments.analysis.grid import SHOWS, View, rows_of, walk
 from experiments.analysis.neighbours import next_error
 from experiments.models import Experiment, Output, Run
 from experiments.views.peeks import peek_context, peeked
 
+EXPERIMENTS = 15  # on a page of the list, each with a figure for every evaluator
 PLACES = ("after", "before", "peek", "tab")  # in an address; another view of the rows begins without them
 
 
@@ -36,8 +39,8 @@ def experiment_list(request: ProjectRequest) -> HttpResponse:
     words = request.GET.get("q", "").replace("\0", "").strip()
     found = Experiment.objects.filter(project=request.project)
     found = found.filter(system__name__icontains=words) if words else found
-    rows = found.select_related("system", "dataset_version__dataset", "author", "project")
-    page = page_of(rows, Order("pk", descending=True), request.GET)
+    rows = found.select_related("system", "dataset_version__dataset__project", "author", "project")
+    page = page_of(rows, Order("pk", descending=True), request.GET, size=EXPERIMENTS)
     runs = Run.objects.filter(experiment__in=page.rows, is_current=True).select_related(
         "version__evaluator", "connection"
     )
@@ -47,7 +50,7 @@ def experiment_list(request: ProjectRequest) -> HttpResponse:
         for column in columns(list(runs.order_by("version__number", "pk")))
     }
     evaluators = sorted({column.evaluator for column in cells.values()}, key=lambda evaluator: evaluator.pk)
-    sizes = _sizes(page.rows)
+    sizes = _sizes(page.rows, cells.values())
     ctx = {
         "page": page,
         "words": words,
@@ -60,10 +63,15 @@ def experiment_list(request: ProjectRequest) -> HttpResponse:
     return page_or_fragment(request, "experiments/experiment_list.html", ctx)
 
 
-def _sizes(experiments: list[Experiment]) -> dict[int, int]:
-    """How many outputs each experiment has."""
-    counted = Output.objects.filter(experiment__in=experiments).order_by().values("experiment").annotate(n=Count("pk"))
-    return dict(counted.values_list("experiment", "n"))
+def _sizes(experiments: list[Experiment], shown: Iterable[Column]) -> dict[int, int]:
+    """How many outputs each experiment has: as many as a run was asked for, counted where no run can tell."""
+    sizes: dict[int, int] = {}
+    for column in shown:
+        pk = column.run.experiment_id
+        sizes[pk] = max(sizes.get(pk, 0), column.summary.asked)
+    uncounted = [each for each in experiments if each.is_open or each.pk not in sizes]
+    counted = Output.objects.filter(experiment__in=uncounted).order_by().values("experiment").annotate(n=Count("pk"))
+    return sizes | dict(counted.values_list("experiment", "n"))
 
 
 @require_safe
@@ -77,23 +85,27 @@ def experiment_page(request: ProjectRequest, pk: int) -> HttpResponse:
     runs = current_runs(experiment)
     view = View.of(request.GET, runs)
     frame = _frame(request, experiment, columns(runs), view)
-    chosen = frame["chosen"]
-    rows = walk(experiment, view, chosen.summary if chosen else None)
+    chosen, can_run = frame["chosen"], frame["can_run"]
+    summary = chosen.summary if chosen else None
+    page = walk(experiment, view, summary, frame["facts"]["outputs"]).page(request.GET)
+    classes = ["r is-chosen" if column is chosen else "r" for column in frame["columns"]]
     ctx: dict[str, Any] = {
         **frame,
-        "page": page_of_rows(rows, runs, request.GET),
+        "page": page,
+        "rows": [(row, zip(row.cells, classes, strict=True)) for row in rows_of(page.rows, runs)],
         "chips": _chips(request, view, chosen),
-        "chosen_at": frame["columns"].index(chosen) if chosen else None,
         "heads": [_head(request, view, column) for column in frame["columns"]],
         "kept": [(name, request.GET[name]) for name in ("by", "show", "sort") if name in request.GET],
         "order_sentence": _order_sentence(view),
+        **_row_links(request, experiment),
         "case_sort_url": _link(request, sort="case"),
         "all_url": request.path,
-        "addable": _addable(request, runs) if frame["can_run"] else [],
-        "first_error": next_error(runs) if any(map(_has_errors, frame["columns"])) else None,
+        "addable": _addable(request, runs) if can_run else [],
     }
     if output := peeked(request, experiment):
-        ctx |= {"peek_id": output.pk, **peek_context(request, experiment, ctx["columns"], view, output)}
+        ctx |= {"peek_id": output.pk, **peek_context(request, experiment, frame["columns"], view, output, page.rows)}
+    else:
+        ctx["first_error"] = next_error(runs) if any(map(_has_errors, frame["columns"])) else None
     return page_or_fragment(request, "experiments/experiment_page.html", ctx, fragment="experiments/_results.html")
 
 
@@ -118,6 +130,20 @@ def _frame(request: ProjectRequest, experiment: Experiment, shown: list[Column],
         "chosen": next((column for column in shown if view.run and column.run.pk == view.run.pk), None),
         "is_going": any(column.progress and not column.progress.now.is_over for column in shown),
         "can_run": request.role >= Role.EDITOR,
+    }
+
+
+def _row_links(request: ProjectRequest, experiment: Experiment) -> dict[str, str]:
+    """What the links of the rows share: a row puts its output's id behind `open_url`, or between the other two."""
+    query = request.GET.copy()
+    for name in ("peek", "tab"):
+        query.pop(name, None)
+    kept = query.urlencode()
+    peek_url = reverse("experiment-peek", args=[request.project.slug, experiment.pk, 0])
+    return {
+        "open_url": f"{request.path}?{kept}{'&' if kept else ''}peek=",
+        "peek_url": peek_url.removesuffix("0/"),
+        "peek_query": f"?{kept}" if kept else "",
     }
 
 

@@ -4,10 +4,12 @@ const NARROW = matchMedia("(max-width: 1199px)");
 const panel = () => document.getElementById("peek");
 let opener = null;
 
-function markRow(href) {
+const peekOf = (link) => link && new URL(link.href).searchParams.get("peek");
+
+function markRow(shown) {
   for (const row of document.querySelectorAll("[data-row]")) {
     const link = row.querySelector("a[data-peek-url]");
-    const here = Boolean(link) && link.getAttribute("href") === href;
+    const here = Boolean(link) && peekOf(link) === peekOf(shown);
     row.classList.toggle("is-open", here);
     if (here) link.setAttribute("aria-current", "true");
     else link?.removeAttribute("aria-current");
@@ -24,7 +26,7 @@ function settle() {
 function open(link) {
   const walking = !panel().hidden;
   opener = link;
-  markRow(link.getAttribute("href"));
+  markRow(link);
   htmx.ajax("GET", link.dataset.peekUrl, {
     source: link,
     target: "#peek",

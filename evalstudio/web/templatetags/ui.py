@@ -5,10 +5,12 @@ Everything is a builtin of the templates. Data only ever passes through autoesca
 
 import json
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.template import Context
+from django.template.loader import get_template
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -27,6 +29,9 @@ PLACES = (
 )
 
 
+BELOW = format_html('{}<span class="vh">below threshold</span>', icons.svg("cross", 12))
+
+
 @register.simple_tag
 def icon(name: str, size: int = 16) -> SafeString:
     """The inline drawing of an icon: {% icon "check" 12 %}."""
@@ -34,17 +39,22 @@ def icon(name: str, size: int = 16) -> SafeString:
 
 
 # --- Marks ------------------------------------------------------------------------------------------------------------
-@register.inclusion_tag("_estimate.html")
+@register.simple_tag
 def estimate(
     figure: marks.Figure | None, label: str = "", corrected: marks.Figure | None = None, look: str = ""
-) -> dict[str, Any]:
+) -> SafeString:
     """The mark of an estimate: value, interval, track and coverage. `look` is "", "big" or "line" (all on one line).
 
     None, or one of nothing, draws an empty track; a refused estimate gives its sentence in place of the mark.
     """
+    return _drawn(figure, label, corrected, look)
+
+
+@lru_cache(maxsize=4096)  # lists are full of these marks, and show the same figures until a score changes them
+def _drawn(figure: marks.Figure | None, label: str, corrected: marks.Figure | None, look: str) -> SafeString:
     mark, correction = marks.Mark.of(figure), marks.Mark.of(corrected)
     cover = marks.Coverage(figure.n, figure.asked) if figure else None
-    return {
+    context = {
         "refused": figure.refused if figure and figure.n else None,
         "mark": mark,
         "correction": correction,
@@ -52,6 +62,7 @@ def estimate(
         "look": look,
         "spoken": marks.spoken(label, mark, cover, correction),
     }
+    return get_template("_estimate.html").render(context)
 
 
 @register.simple_tag
@@ -71,21 +82,23 @@ def coverage(scored: int, asked: int) -> SafeString:
 def score(evaluation: Any) -> SafeString:
     """One score: a bar, its percentage and a cross where it fails; a badge for every other state; "–" for no row.
 
-    `evaluation` has state, score (a share in [0, 1]), passed (None where no threshold is set) and why.
+    `evaluation` has state, score (a share in [0, 1]), passed (None where no threshold is set) and why; where it has a
+    label, that is shown on hover.
     """
     if evaluation is None:
         return SafeString('<span class="muted">–<span class="vh">not evaluated</span></span>')
     if marks.state_name(evaluation.state) != "scored":
         return state_badge(evaluation.state, evaluation.why)
-    low = evaluation.passed is False
+    low, label = evaluation.passed is False, getattr(evaluation, "label", None)
     return format_html(
-        '<span class="score{}"><svg width="30" height="6" aria-hidden="true"><rect class="c-off" width="30" height="6"'
-        ' rx="2"/><rect class="{}" width="{}" height="6" rx="2"/></svg><b>{}</b>{}</span>',
+        '<span class="score{}"{}><svg width="30" height="6" aria-hidden="true"><rect class="c-off" width="30"'
+        ' height="6" rx="2"/><rect class="{}" width="{}" height="6" rx="2"/></svg><b>{}</b>{}</span>',
         " is-low" if low else "",
+        format_html(' title="{}"', label) if label else "",
         "c-bad" if low else "c-on",
         f"{max(1.5, 30 * min(1.0, max(0.0, evaluation.score))):.1f}",
         f"{evaluation.score * 100:.0f}",
-        format_html('{}<span class="vh">below threshold</span>', icons.svg("cross", 12)) if low else "",
+        BELOW if low else "",
     )
 
 
