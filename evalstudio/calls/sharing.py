@@ -109,6 +109,8 @@ def _adjust_one(lease_id: str, connection_id: int, use: Use) -> Grant:
         if own is not None:
             own.delete()
         return Grant(0)
+    if not leases.alive().filter(pk=lease_id).exists():
+        return Grant(0)  # it was taken for dead, and others use its slots
     if own is None:
         own = ConnectionShare(connection=connection, lease_id=lease_id, slots=0)
         shares.append(own)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from django.db.models import Q
 
 from evaluators.core import Score, Why
-from experiments.ledger.claim import CRASHES, Row, claim_alone
+from experiments.ledger.claim import CRASHES, FREE, Row, claim_alone
 from experiments.ledger.desk import Desk
 from experiments.ledger.settle import Book, settle
 from experiments.ledger.shift import Shift
@@ -39,7 +39,7 @@ def try_alone(desk: Desk, shift: Shift, evaluate: Callable[[Row], Score | None])
 
 def fail_deadly_rows() -> None:
     """Fail the rows at which a worker ended as often as they may be tried; part of the sweep."""
-    for deadly in Slice.objects.filter(done=False, lease=None, cursor_id__isnull=False, crashes__gte=CRASHES + TRIES):
+    for deadly in Slice.objects.filter(FREE, cursor_id__isnull=False, crashes__gte=CRASHES + TRIES):
         settle(Book(deadly.run_id), [(deadly.cursor_id, Score.failed(Why.ENDED_WORKER, ENDED))])
         Slice.objects.filter(pk=deadly.pk).update(cursor_id=None, crashes=CRASHES)
 

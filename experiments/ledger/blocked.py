@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -14,7 +15,7 @@ from evalstudio.calls.models import ConnectionShare, Lease
 from evaluators.core import Status
 from experiments.ledger import turns
 from experiments.ledger.claim import CRASHES, ready_runs
-from experiments.ledger.finish import PENDING
+from experiments.ledger.finish import PENDING, leased_slices
 from experiments.models import Evaluation, Run, RunState, Slice
 
 UNHEARD = timedelta(seconds=5)  # a queued turn that nobody has taken for so long tells that no worker is there
@@ -34,7 +35,7 @@ def why_not_yet(run: Run) -> list[Waiting]:
 
     A fixed number of queries, however many rows there are.
     """
-    groups = [*_in_slices(run)]
+    groups = _in_slices(run)
     awaiting = Evaluation.objects.filter(run=run, state=Status.AWAITING).count()
     if awaiting:
         groups.append(Waiting(awaiting, "A person has to grade them."))
@@ -61,31 +62,11 @@ def _in_slices(run: Run) -> list[Waiting]:
     pending = Evaluation.objects.filter(run=run, **PENDING).count()
     if not pending:
         return []
-    groups, held_rows = [], 0
-    for lease, alone, rows in _leased(run):
-        groups.append(_held(rows, lease, CRASHES if alone else 0, False))
-        held_rows += rows
-    return [*groups, _free(run, max(0, pending - held_rows))]
-
-
-def _leased(run: Run) -> list[tuple[Lease, bool, int]]:
-    """Pending rows in leased slices, by lease and by whether they are tried alone."""
-    rows = (
-        Evaluation.objects.filter(run=run, **PENDING)
-        .filter(
-            run__slices__done=False,
-            run__slices__lease__isnull=False,
-            id__gte=F("run__slices__first_id"),
-            id__lte=F("run__slices__last_id"),
-        )
-        .order_by()
-        .values("run__slices__lease", alone=Q(run__slices__crashes__gte=CRASHES))
-        .annotate(n=Count("pk"))
-        .values_list("run__slices__lease", "alone", "n")
-    )
-    found = list(rows)
-    by_id = Lease.objects.in_bulk([lease_id for lease_id, _, _ in found])
-    return [(by_id[lease_id], alone, n) for lease_id, alone, n in found if lease_id in by_id]
+    held: Counter[tuple[Lease, bool]] = Counter()
+    for part in leased_slices([run]):
+        held[part.lease, part.crashes >= CRASHES] += part.n_pending
+    groups = [_held(rows, lease, CRASHES if alone else 0, False) for (lease, alone), rows in held.items()]
+    return [*groups, _free(run, max(0, pending - held.total()))]
 
 
 def _held(rows: int, lease: Lease, crashes: int, at_cursor: bool) -> Waiting:

@@ -15,8 +15,9 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from evalstudio.calls.leases import alive
 from evaluators.core import Lane, Sample
-from experiments.ledger.finish import PENDING
+from experiments.ledger.finish import OPEN, PENDING
 from experiments.models import Evaluation, Run, RunState, Slice
 
 CRASHES = 2  # a slice that has ended so many workers is tried alone
@@ -25,7 +26,7 @@ MOST_SLICES = 16  # leased at once
 ENDPOINT_IS_OPEN = Q(connection=None) | Q(connection__archived_at=None) & (
     Q(connection__blocked_until=None) | Q(connection__blocked_until__lte=Now())
 )
-FREE = Q(done=False, lease=None)
+FREE = OPEN & Q(lease=None)
 TOGETHER = Q(crashes__lt=CRASHES)
 ALONE = Q(crashes__gte=CRASHES)
 ANY = Q()
@@ -78,7 +79,12 @@ def _take_first(runs: QuerySet[Run], lease_id: str, which: Q, room: int) -> Clai
 
 @transaction.atomic
 def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
-    """On PostgreSQL a slice that another worker is just taking is skipped; SQLite lets one transaction in at a time."""
+    """On PostgreSQL a slice that another worker is just taking is skipped; SQLite lets one transaction in at a time.
+
+    A worker that was taken for dead gets nothing more.
+    """
+    if not alive().filter(pk=lease_id).exists():
+        return []
     free = Slice.objects.select_for_update(skip_locked=True).filter(FREE, which, run=run).order_by("id")
     chosen: list[Slice] = []
     for found in free[:MOST_SLICES]:

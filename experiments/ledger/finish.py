@@ -4,38 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Exists, F, OuterRef
-from django.db.models.functions import Now
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Now
 
 from evaluators.core import Status
 from experiments.models import Evaluation, Run, RunState, Slice
 
-# Pending rows never have a score; saying so lets the index (run, state, score, id) narrow by id.
+# Slices: said this way it reads the index (run, done, id); `done=False` becomes "NOT done", which no index serves.
+OPEN = Q(done__in=(False,))
+# Rows: a pending one never has a score; saying so lets the index (run, state, score, id) narrow by id.
 PENDING = {"state": Status.PENDING, "score__isnull": True}
 
 
-def pending_rows_of_slice() -> Exists:
-    """For a queryset of slices: whether any row of the slice is still pending."""
-    return Exists(
-        Evaluation.objects.filter(
-            run_id=OuterRef("run_id"), id__gte=OuterRef("first_id"), id__lte=OuterRef("last_id"), **PENDING
-        )
+def pending_rows_of_slice() -> QuerySet[Evaluation]:
+    """For a subquery of a queryset of slices: the rows of the slice that are still pending."""
+    return Evaluation.objects.filter(
+        run_id=OuterRef("run_id"), id__gte=OuterRef("first_id"), id__lte=OuterRef("last_id"), **PENDING
     )
+
+
+def leased_slices(runs: Iterable[Run]) -> QuerySet[Slice]:
+    """The slices of runs that a worker holds, with their lease and, as `n_pending`, the rows still pending in them."""
+    counted = pending_rows_of_slice().order_by().values("run").annotate(n=Count("pk")).values("n")
+    held = Slice.objects.filter(OPEN, run__in=list(runs), lease__isnull=False).select_related("lease")
+    return held.annotate(n_pending=Coalesce(Subquery(counted), 0))
 
 
 def close_slices(slice_ids: Iterable[int]) -> int:
     """Close those of these slices that have no pending row left; the number closed."""
-    return (
-        Slice.objects.filter(~pending_rows_of_slice(), id__in=list(slice_ids), done=False)
-        .update(done=True, lease=None, cursor_id=None)
-    )  # fmt: skip
+    complete = Slice.objects.filter(~Exists(pending_rows_of_slice()), id__in=list(slice_ids))
+    return complete.update(done=True, lease=None, cursor_id=None)
 
 
 def finish_run(run_id: int) -> bool:
     """Finish the run if no slice of it is open. True for the one caller whose update did it."""
     return bool(
         Run.objects.filter(
-            ~Exists(Slice.objects.filter(run_id=OuterRef("pk"), done=False)),
+            ~Exists(Slice.objects.filter(OPEN, run_id=OuterRef("pk"))),
             pk=run_id,
             state__in=(RunState.ACTIVE, RunState.STOPPING),
         ).update(state=RunState.FINISHED, finished_at=Now(), revision=F("revision") + 1)
@@ -46,7 +51,7 @@ def land_run(run_id: int) -> bool:
     """A stopping run that no worker holds anything of has stopped. True for the one caller whose update did it."""
     return bool(
         Run.objects.filter(
-            ~Exists(Slice.objects.filter(run_id=OuterRef("pk"), done=False, lease__isnull=False)),
+            ~Exists(Slice.objects.filter(OPEN, run_id=OuterRef("pk"), lease__isnull=False)),
             pk=run_id,
             state=RunState.STOPPING,
         ).update(state=RunState.STOPPED, revision=F("revision") + 1)

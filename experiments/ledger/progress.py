@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, Min, OuterRef, Subquery
+from django.db.models import Count, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluators.core import Status
-from experiments.ledger.finish import PENDING
-from experiments.models import Evaluation, Run, RunState, Slice
+from experiments.ledger.finish import leased_slices
+from experiments.models import Evaluation, Run, RunState
 
 WINDOW_S = 20.0
 OVER = (RunState.FINISHED, RunState.STOPPED)
@@ -100,12 +100,7 @@ def _pace(runs: Sequence[Run]) -> dict[int, float]:
 
 def _in_hand(runs: Sequence[Run]) -> dict[int, int]:
     """Pending rows in slices that a worker has leased, by run."""
-    inside = Evaluation.objects.filter(
-        run_id=OuterRef("run_id"), id__gte=OuterRef("first_id"), id__lte=OuterRef("last_id"), **PENDING
-    )
-    rows = Subquery(inside.order_by().values("run").annotate(n=Count("pk")).values("n"))
-    leased = Slice.objects.filter(run__in=runs, done=False, lease__isnull=False)
     held: Counter[int] = Counter()
-    for run_id, n in leased.annotate(rows=rows).values_list("run_id", "rows"):
-        held[run_id] += n or 0
+    for part in leased_slices(runs):
+        held[part.run_id] += part.n_pending
     return held

@@ -12,7 +12,7 @@ from evaluators.core import Needs
 from evaluators.engine import work_of
 from evaluators.models import EvaluatorVersion
 from experiments.ledger import turns
-from experiments.ledger.finish import finish_run
+from experiments.ledger.finish import OPEN, finish_run
 from experiments.models import Experiment, Output, Run, RunState, Slice
 
 BATCH = 20_000  # rows a transaction
@@ -108,7 +108,7 @@ def _insert_slices(run: Run, size: int) -> None:
 
 def _activate(run_id: int) -> None:
     run = Run.objects.select_for_update().get(pk=run_id)
-    if run.state == RunState.PREPARING or Slice.objects.filter(run=run, done=False).exists():
+    if run.state == RunState.PREPARING or Slice.objects.filter(OPEN, run=run).exists():
         Run.objects.filter(pk=run_id).update(state=RunState.ACTIVE, finished_at=None, revision=F("revision") + 1)
         if not finish_run(run_id):
-            transaction.on_commit(lambda: turns.ask_for_turns(run.lane))
+            transaction.on_commit(lambda: turns.ask_for_run(run))

@@ -17,9 +17,9 @@ from evalstudio.calls.models import Lease
 from experiments.ledger import turns
 from experiments.ledger.alone import fail_deadly_rows
 from experiments.ledger.claim import ANY, ready_runs
-from experiments.ledger.finish import PENDING, finish_run, land_run
+from experiments.ledger.finish import OPEN, finish_run, land_run
 from experiments.ledger.start import prepare
-from experiments.models import Evaluation, Run, RunState, Slice
+from experiments.models import Run, RunState, Slice
 
 PREPARING_LONG = timedelta(seconds=15)
 
@@ -45,7 +45,7 @@ def bury_the_dead() -> bool:
 @transaction.atomic
 def bury(lease: Lease, *, blame: bool) -> None:
     """Free a worker's slices and end its lease. Blame counts against them: one of their rows may have ended it."""
-    Slice.objects.filter(lease=lease, done=False).update(lease=None, crashes=F("crashes") + int(blame))
+    Slice.objects.filter(OPEN, lease=lease).update(lease=None, crashes=F("crashes") + int(blame))
     leases.give_back(lease.pk)
 
 
@@ -66,4 +66,4 @@ def call_workers() -> None:
     """Ask for turns where work is ready, such as that of an endpoint which no longer wants to be left alone."""
     for lane in turns.LANES:
         for run in ready_runs(lane, ANY)[:1]:
-            turns.ask_for_turns(lane, turns.wanted_for(run, Evaluation.objects.filter(run=run, **PENDING).count()))
+            turns.ask_for_run(run)

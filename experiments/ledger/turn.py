@@ -6,7 +6,7 @@ that ends leaves nothing behind that others would have to wait for; one that is 
 
 from __future__ import annotations
 
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 
 from evalstudio.calls import leases
 from evalstudio.calls.leases import Heartbeat
@@ -29,8 +29,8 @@ def work(lane: Lane) -> None:
     try:
         with Heartbeat(lease.pk) as heartbeat:
             _serve(lane, lease, Shift(lane, heartbeat))
-    except (OperationalError, InterfaceError):
-        bury(lease, blame=False)  # the database was out of reach: no row is to blame
+    except (OperationalError, InterfaceError, IntegrityError):
+        bury(lease, blame=False)  # the database was out of reach, or the lease had been given away: no row is to blame
         raise
     except BaseException:
         bury(lease, blame=True)  # as if the process had ended, so that a row which does this every time is found

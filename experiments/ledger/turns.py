@@ -14,7 +14,8 @@ from evalstudio.calls import leases
 from evalstudio.calls.sharing import limit_of
 from evaluators.core import Lane
 from experiments.ledger.claim import ready_runs
-from experiments.models import Run
+from experiments.ledger.finish import PENDING
+from experiments.models import Evaluation, Run
 
 WORK = "experiments.ledger.turn.work"  # a queued task keeps these paths: they must never move
 SWEEP = "experiments.upkeep.sweep"
@@ -29,6 +30,11 @@ def wanted_for(run: Run, rows: int) -> int:
     if run.lane == "cpu":
         return 1 + rows // ROWS_A_CORE
     return 1 + (limit_of(run.connection) - 1) // CALLS_A_PROCESS if run.connection else 1
+
+
+def ask_for_run(run: Run) -> int:
+    """Queue as many turns as the pending rows of a run are worth, less those at work; returns how many were queued."""
+    return ask_for_turns(run.lane, wanted_for(run, Evaluation.objects.filter(run=run, **PENDING).count()))
 
 
 def room_on_this_host(lane: Lane) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F
 
 from evaluators.core import Status
 from experiments.ledger import turns
@@ -28,7 +28,7 @@ def resume(run: Run) -> None:
     with transaction.atomic():
         stopped = Run.objects.filter(pk=run.pk, state__in=(RunState.STOPPED, RunState.STOPPING))
         if stopped.update(state=RunState.ACTIVE, revision=F("revision") + 1) and not finish_run(run.pk):
-            transaction.on_commit(lambda: turns.ask_for_turns(run.lane))
+            transaction.on_commit(lambda: turns.ask_for_run(run))
     run.refresh_from_db()
 
 
@@ -65,7 +65,7 @@ def _reopen_rows(run: Run, state: Status, first: int, last: int) -> int:
     reopened = rows.update(
         state=Status.PENDING, label_id=None, passed=None, why="", latency_ms=None, cost_usd=None, settled_at=None
     )
-    Slice.objects.filter(pending_rows_of_slice(), run=run, done=True).update(done=False, crashes=0)
+    Slice.objects.filter(Exists(pending_rows_of_slice()), run=run, done=True).update(done=False, crashes=0)
     Run.objects.filter(pk=run.pk).update(state=RunState.ACTIVE, finished_at=None, revision=F("revision") + 1)
-    transaction.on_commit(lambda: turns.ask_for_turns(run.lane))
+    transaction.on_commit(lambda: turns.ask_for_run(run))
     return reopened
