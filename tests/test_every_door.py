@@ -21,7 +21,7 @@ from evaluators.models import Evaluator
 from experiments.datasets.importing import receiving
 from experiments.ledger.start import start
 from experiments.models import Case, Evaluation, Import, Output
-from tests.experiments.conftest import make_experiment, make_version  # noqa: F401
+from tests.experiments.conftest import make_experiment  # noqa: F401
 
 VIEWER, EDITOR, OWNER = Role.VIEWER, Role.EDITOR, Role.OWNER
 
@@ -161,13 +161,14 @@ def test_every_address_has_a_decision():
 
 
 @pytest.fixture
-def stage(project, alice, tmp_path, settings, make_version, make_experiment):  # noqa: F811
+def stage(project, alice, tmp_path, settings, make_experiment):  # noqa: F811
     """A project with one of everything, and what the addresses call them."""
-    settings.STORAGES["default"]["OPTIONS"]["location"] = tmp_path
+    files = {**settings.STORAGES["default"], "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, "default": files}
     code = "function evaluate({ outputs }) { return 1; }"
-    version = make_version(
-        "heuristic", code=code, scoring={"type": "percentage"}, threshold=None, direction="higher", seed=0
-    )
+    config = {"code": code, "scoring": {"type": "percentage"}, "threshold": None, "direction": "higher", "seed": 0}
+    evaluator = Evaluator.objects.create(project=project, name="Always", kind="heuristic")
+    version = evaluator.revise(config, schema=1, author=alice)
     experiment = make_experiment(2)
     run = start(version, experiment, alice)
     upload = SimpleUploadedFile("answers.csv", b"id,question\n1,Why?\n")

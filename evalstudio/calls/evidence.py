@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from django.db import transaction
 
 from evalstudio.calls.models import Call
 from evalstudio.calls.replies import Reply
+from evalstudio.web.foreign import storable
 
 SAME = (
     "key", "connection_id", "model_asked", "model_reported", "fingerprint", "text", "finish_reason", "tokens_in",
@@ -24,9 +26,13 @@ def rows_for(replies: Iterable[Reply]) -> list[Call]:
         if not reply.from_cache and (known is None or not known.reusable):
             by_key[reply.key] = reply
     return [
-        Call(**{name: getattr(reply, name) for name in SAME}, left_out=list(reply.left_out))
+        Call(**{name: _stored(getattr(reply, name)) for name in SAME}, left_out=list(reply.left_out))
         for reply in by_key.values()
     ]
+
+
+def _stored(value: Any) -> Any:
+    return storable(value) if isinstance(value, str) else value
 
 
 def store(replies: Iterable[Reply]) -> int:
