@@ -1,14 +1,9 @@
-"""The REST API: everything under /api/projects/<project>/, its schema and its reference page."""
+"""The REST API of a project. Its schema and its reference page are in evalstudio/web/urls.py."""
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularJSONAPIView
-
-from evalstudio.web.reference import reference
 
 urlpatterns = [
-    path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
-    path("docs/", reference, name="api-docs"),
-    path("projects/<slug:project>/", include("evalstudio.calls.api.urls")),
-    path("projects/<slug:project>/", include("evaluators.api.urls")),
-    path("projects/<slug:project>/", include("experiments.api.urls")),
+    path("", include("evalstudio.calls.api.urls")),
+    path("", include("evaluators.api.urls")),
+    path("", include("experiments.api.urls")),
 ]

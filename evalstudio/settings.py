@@ -188,7 +188,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["evalstudio.web.foreign.SoundJSON"],
+    "DEFAULT_PARSER_CLASSES": ["evalstudio.web.sound_json.SoundJSON"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "evalstudio.web.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",

@@ -2,11 +2,13 @@
 
 from django.urls import include, path
 
+from evalstudio.web.later import Later
+
 urlpatterns = [
     path("", include("evalstudio.web.urls")),
     path("", include("evalstudio.projects.urls")),
     path("p/<slug:project>/", include("evalstudio.calls.urls")),
     path("p/<slug:project>/", include("evaluators.urls")),
     path("p/<slug:project>/", include("experiments.urls")),
-    path("api/", include("evalstudio.api_urls")),
+    Later("api/projects/<slug:project>/", "evalstudio.api_urls"),
 ]

@@ -7,8 +7,6 @@ from typing import Any
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
-from rest_framework.exceptions import ParseError
-from rest_framework.parsers import JSONParser
 
 MOST_DIGITS = 18  # of an id: every database holds these
 MOST_DEPTH = 100  # lists and objects within each other; whatever goes through data calls itself about as often
@@ -43,19 +41,6 @@ def is_too_deep(data: Any) -> bool:
         if not level:
             return False
     return any(isinstance(value, dict | list) for value in level)
-
-
-class SoundJSON(JSONParser):
-    """JSON of the API, refused where it is nested without end."""
-
-    def parse(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            data = super().parse(*args, **kwargs)
-        except RecursionError:
-            raise ParseError("The JSON is nested too deeply.") from None
-        if is_too_deep(data):
-            raise ParseError(f"The JSON is nested more than {MOST_DEPTH} levels deep.")
-        return data
 
 
 def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:

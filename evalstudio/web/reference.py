@@ -31,6 +31,14 @@ class Operation:
 
 
 @require_safe
+def schema(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI schema as JSON; it tells nothing about any project."""
+    from drf_spectacular.views import SpectacularJSONAPIView
+
+    return SpectacularJSONAPIView.as_view()(request)
+
+
+@require_safe
 @login_required
 def reference(request: HttpRequest) -> HttpResponse:
     """Decides which call a pipeline needs: every operation with its parameters and example bodies."""
@@ -41,17 +49,17 @@ def reference(request: HttpRequest) -> HttpResponse:
 def _groups() -> list[tuple[str, list[Operation]]]:
     from drf_spectacular.generators import SchemaGenerator
 
-    schema = SchemaGenerator().get_schema(request=None, public=True)
+    told = SchemaGenerator().get_schema(request=None, public=True)
     groups: dict[str, list[Operation]] = {}
-    for path, methods in schema["paths"].items():
+    for path, methods in told["paths"].items():
         topic = next(part for part in path.removeprefix("/api/projects/{project}/").split("/") if part)
         for method in METHODS:
             if method in methods:
-                groups.setdefault(topic.capitalize(), []).append(_operation(path, method, methods[method], schema))
+                groups.setdefault(topic.capitalize(), []).append(_operation(path, method, methods[method], told))
     return list(groups.items())
 
 
-def _operation(path: str, method: str, said: dict[str, Any], schema: dict[str, Any]) -> Operation:
+def _operation(path: str, method: str, said: dict[str, Any], told: dict[str, Any]) -> Operation:
     content = said.get("requestBody", {}).get("content", {})
     media_type = next(iter(content), "")
     return Operation(
@@ -61,34 +69,34 @@ def _operation(path: str, method: str, said: dict[str, Any], schema: dict[str, A
         said.get("summary", said["operationId"]),
         said.get("description", ""),
         said.get("parameters", []),
-        _example(content[media_type].get("schema", {}), schema) if content else "",
+        _example(content[media_type].get("schema", {}), told) if content else "",
         media_type,
-        [(status, _answer(answer, schema)) for status, answer in said.get("responses", {}).items()],
+        [(status, _answer(answer, told)) for status, answer in said.get("responses", {}).items()],
     )
 
 
-def _answer(answer: dict[str, Any], schema: dict[str, Any]) -> str:
+def _answer(answer: dict[str, Any], told: dict[str, Any]) -> str:
     content = answer.get("content", {})
-    return _example(next(iter(content.values())).get("schema", {}), schema) if content else ""
+    return _example(next(iter(content.values())).get("schema", {}), told) if content else ""
 
 
-def _example(shape: dict[str, Any], schema: dict[str, Any]) -> str:
-    return json.dumps(_value(shape, schema, 0), indent=2, ensure_ascii=False)
+def _example(shape: dict[str, Any], told: dict[str, Any]) -> str:
+    return json.dumps(_value(shape, told, 0), indent=2, ensure_ascii=False)
 
 
-def _value(shape: dict[str, Any], schema: dict[str, Any], depth: int) -> Any:
+def _value(shape: dict[str, Any], told: dict[str, Any], depth: int) -> Any:
     """A value of the shape: every property present, with its description where a type alone says too little."""
     if "$ref" in shape:
-        return _value(schema["components"]["schemas"][shape["$ref"].rsplit("/", 1)[1]], schema, depth)
+        return _value(told["components"]["schemas"][shape["$ref"].rsplit("/", 1)[1]], told, depth)
     for whole in ("allOf", "oneOf", "anyOf"):
         if shape.get(whole):
-            return _value(shape[whole][0], schema, depth)
+            return _value(shape[whole][0], told, depth)
     if shape.get("enum"):
         return shape["enum"][0]
     kind = shape.get("type", "any")
     if kind == "object" and depth < 8:
-        return {name: _value(inner, schema, depth + 1) for name, inner in shape.get("properties", {}).items()}
+        return {name: _value(inner, told, depth + 1) for name, inner in shape.get("properties", {}).items()}
     if kind == "array" and depth < 8:
-        return [_value(shape.get("items", {}), schema, depth + 1)]
+        return [_value(shape.get("items", {}), told, depth + 1)]
     named = {"integer": 1, "number": 0.84, "boolean": True}
     return named.get(str(kind), f"<{shape.get('format') or kind}>")
