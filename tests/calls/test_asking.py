@@ -1,6 +1,8 @@
 """One question over the wire: the reply, its cost, and a plain sentence for every way it can fail."""
 
+import gzip
 import socket
+import tracemalloc
 
 import pytest
 
@@ -115,6 +117,31 @@ def test_a_wrong_key_is_said_at_once(chat_server):
     assert isinstance(error, WrongKey)
     assert str(error) == "The endpoint does not accept the key (401): Incorrect API key provided."
     assert chat_server.calls == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 500, 200])
+def test_an_endpoint_that_quotes_the_key_gives_it_to_nobody(chat_server, status):
+    quoted = b'{"error": {"message": "Received API key sk-right, which is no good."}}'
+    chat_server.then(*[sends(quoted, status)] * 3)
+    error = error_of(store_for(chat_server))
+    assert "sk-right" not in str(error)
+    assert "[key]" in str(error)
+
+
+def test_proxies_of_the_environment_see_nothing(chat_server, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert ask_one(store_for(chat_server)).text == "ok"
+
+
+def test_a_reply_that_unpacks_without_end_is_refused(chat_server):
+    packed = gzip.compress(bytes(100 * 1024 * 1024), 9)
+    chat_server.then(sends(packed, **{"Content-Encoding": "gzip"}))
+    tracemalloc.start()
+    error = error_of(store_for(chat_server))
+    assert tracemalloc.get_traced_memory()[1] < 40 * 1024 * 1024
+    tracemalloc.stop()
+    assert str(error) == "The endpoint sent far more than a chat reply."
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import wasmtime
 
 from evalstudio.calls.javascript import FaultKind, Limits, Sandbox, answers, engine, module
 from evalstudio.calls.javascript.machine import GuestStopped
-from evalstudio.calls.javascript.sandbox import SCRIPTS_KEPT
+from evalstudio.calls.javascript.sandbox import MOST_BYTES_KEPT, SCRIPTS_KEPT
 from tests.calls.sandboxed import QUICK, real_sandbox  # noqa: F401
 
 CODE = "const evaluate = ({ n }) => { console.log(n); return n * 2; };"
@@ -254,3 +254,11 @@ def _python(code: str) -> None:
         [sys.executable, "-c", textwrap.dedent(code)], env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_code_that_fills_its_memory_is_forgotten_sooner(sandbox):
+    for number in range(6):
+        sandbox.compile(f"const full = new Uint8Array(20 << 20).fill({number + 1}); const evaluate = () => 1;")
+    kept = sandbox._here()._programs.values()
+    assert sum(program.snapshot.held for program in kept) <= MOST_BYTES_KEPT
+    assert 1 <= len(kept) < 6

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 SCRIPTS_KEPT = 32
+MOST_BYTES_KEPT = 64 << 20  # code may fill its memory while it is loaded
 
 
 class Sandbox:
@@ -103,9 +104,13 @@ class _Process:
         program = self._load(code, limits)
         with self._lock:
             self._programs[key] = program
-            if len(self._programs) > SCRIPTS_KEPT:
+            while len(self._programs) > 1 and self._is_keeping_too_much():
                 self._programs.popitem(last=False)
         return program
+
+    def _is_keeping_too_much(self) -> bool:
+        kept = self._programs.values()
+        return len(kept) > SCRIPTS_KEPT or sum(program.snapshot.held for program in kept) > MOST_BYTES_KEPT
 
     def run(self, program: Program, sample: Mapping[str, Any], seed: int) -> Outcome:
         start = time.perf_counter()

@@ -29,6 +29,11 @@ class Snapshot:
     copied: tuple[tuple[int, bytes], ...]
     zeros: tuple[tuple[int, int], ...]
 
+    @property
+    def held(self) -> int:
+        """Bytes that the snapshot itself takes."""
+        return sum(len(data) for _, data in self.copied)
+
     @classmethod
     def of(cls, memory: bytes, stack_pointer: int) -> Snapshot:
         copied = _ranges_in_use(memory)
