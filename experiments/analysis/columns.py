@@ -125,7 +125,11 @@ def facts(experiment: Experiment) -> dict[str, Any]:
     if experiment.is_open:
         return _count(experiment)
     key = f"facts-of-experiment:{experiment.pk}:{experiment.created_at.timestamp()}"
-    return cache.get_or_set(key, lambda: _count(experiment), timeout=None)
+    counted = cache.get(key)
+    if counted is None:
+        counted = _count(experiment)
+        cache.set(key, counted, timeout=None)
+    return counted
 
 
 def _count(experiment: Experiment) -> dict[str, Any]:

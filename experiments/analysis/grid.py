@@ -34,7 +34,7 @@ class View:
     def of(cls, query: Mapping[str, str], runs: list[Run]) -> View:
         """Read an address; whatever it says that does not exist falls back to the default."""
         chosen = {str(run.pk): run for run in runs}.get(query.get("by", ""), runs[0] if runs else None)
-        words = query.get("q", "").replace("\0", "").strip()
+        words = query.get("q", "").strip()
         if chosen is None:
             return cls(None, "all", "case", words)
         show, sort = query.get("show", ""), query.get("sort", "")

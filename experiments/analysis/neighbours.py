@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Min, Q
 
-from evalstudio.web.pagination import Place
+from evalstudio.web.pagination import Page, Place
 from evaluators.core import Status
 from experiments.analysis.grid import View, walk
 from experiments.analysis.summary import Summary
@@ -28,20 +28,23 @@ class Neighbours:
 
 
 def neighbours_of(
-    experiment: Experiment, view: View, summary: Summary | None, output: Output, page: Sequence[Any] = ()
+    experiment: Experiment, view: View, summary: Summary | None, output: Output, page: Page | None = None
 ) -> Neighbours:
     """The neighbours of an output in the order of the view.
 
-    `summary` is that of the chosen run; `page` may hold rows of the view that are known already.
+    `summary` is that of the chosen run; `page` is one of the view that is at hand already.
     """
     rows = walk(experiment, view, summary)
-    at = next((number for number, row in enumerate(page) if row.shown == output.pk), None)
-    place = rows.place_of(shown=output.pk) if at is None else Place.of(page[at])
+    near = page.rows if page else []
+    at = next((number for number, row in enumerate(near) if row.shown == output.pk), None)
+    place = rows.place_of(shown=output.pk) if at is None else Place.of(near[at])
     if place is None:
         return Neighbours()
-    before = page[at - 1 : at] if at else rows.beyond(place, 1, backwards=True)
-    after = page[at + 1 : at + 2] if at is not None else ()
-    after = after or rows.beyond(place, 1)
+    before, after = (near[at - 1 : at] if at else [], near[at + 1 :]) if at is not None else ([], [])
+    if not before and not (at == 0 and page and page.previous is None):
+        before = rows.beyond(place, 1, backwards=True)
+    if not after and not (at is not None and page and page.next is None):
+        after = rows.beyond(place, 1)
     return Neighbours(rows.count_before(place) + 1, view.total(summary), _shown(before), _shown(after))
 
 

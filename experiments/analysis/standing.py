@@ -6,6 +6,7 @@ the difference, so whatever is said here holds; where intervals overlap, the dat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -154,5 +155,6 @@ def _more_cases(best: Column, second: Column) -> str:
     times = (widths / 2 / apart) ** 2 if apart else float("inf")
     if times > MOST_TIMES:
         return f"They are {apart * 100:.1f} points apart, which may well be nothing."
-    more = max(1, round((times - 1) * max(a.clusters, b.clusters), -1 if times < 3 else -2))
+    more = max(1.0, (times - 1) * max(a.clusters, b.clusters))
+    more = round(more, 1 - math.floor(math.log10(more)))  # two digits; more would be a false precision
     return f"They are {apart * 100:.1f} points apart. If that is real, about {more:,.0f} more cases would show it."

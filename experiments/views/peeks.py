@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,6 +12,7 @@ from django.views.decorators.http import require_safe
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.pages import page_or_fragment
+from evalstudio.web.pagination import Page
 from experiments.analysis import reading
 from experiments.analysis.columns import Column, columns, current_runs
 from experiments.analysis.grid import View
@@ -66,9 +66,9 @@ def peek_context(
     shown: list[Column],
     view: View,
     output: Output,
-    page: Sequence[Any] = (),
+    page: Page | None = None,
 ) -> dict[str, Any]:
-    """What the panel of one output shows, beside `shown`, the experiment's columns, and the rows of a `page`."""
+    """What the panel of one output shows; `shown` are the experiment's columns, `page` the rows beside the panel."""
     body, case = output.body, output.case
     chosen = next((column for column in shown if view.run and column.run.pk == view.run.pk), None)
     tokens = [count for count in (output.tokens_in, output.tokens_out) if count is not None]

@@ -36,7 +36,7 @@ def experiment_of(request: ProjectRequest, pk: int) -> Experiment:
 @project_page(Role.VIEWER)
 def experiment_list(request: ProjectRequest) -> HttpResponse:
     """Decides which result to open: the latest first, all figures of one evaluator under one another on one scale."""
-    words = request.GET.get("q", "").replace("\0", "").strip()
+    words = request.GET.get("q", "").strip()
     found = Experiment.objects.filter(project=request.project)
     found = found.filter(system__name__icontains=words) if words else found
     rows = found.select_related("system", "dataset_version__dataset__project", "author", "project")
@@ -103,7 +103,7 @@ def experiment_page(request: ProjectRequest, pk: int) -> HttpResponse:
         "addable": _addable(request, runs) if can_run else [],
     }
     if output := peeked(request, experiment):
-        ctx |= {"peek_id": output.pk, **peek_context(request, experiment, frame["columns"], view, output, page.rows)}
+        ctx |= {"peek_id": output.pk, **peek_context(request, experiment, frame["columns"], view, output, page)}
     else:
         ctx["first_error"] = next_error(runs) if any(map(_has_errors, frame["columns"])) else None
     return page_or_fragment(request, "experiments/experiment_page.html", ctx, fragment="experiments/_results.html")

@@ -121,7 +121,7 @@ def run_start(request: ProjectRequest, pk: int) -> HttpResponse:
     return redirect(experiment)
 
 
-def _verb(act: Callable[[Run], Any], noted: str, said: str) -> Callable[..., HttpResponse]:
+def _verb(act: Callable[[Run], Any], noted: str, said: str) -> Callable[..., HttpResponseBase]:
     @require_POST
     @project_page(Role.EDITOR)
     def view(request: ProjectRequest, pk: int) -> HttpResponse:
