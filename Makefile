@@ -14,7 +14,7 @@ setup-dev:
 	@$(PYTHON) -m evalstudio.bootstrap requirements-dev.txt
 
 test: setup-dev
-	@$(PY) -m pytest -q -n auto --dist loadfile
+	@$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: setup-dev
 	$(PY) -m ruff format --check .
