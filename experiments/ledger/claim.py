@@ -92,9 +92,9 @@ def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
             break
         chosen.append(found)
         room -= found.last_id - found.first_id + 1
-    if chosen:
-        Slice.objects.filter(pk__in=[found.pk for found in chosen]).update(lease=lease_id)
-        Run.objects.filter(pk=run.pk).update(served_at=Now())
+    if not chosen or not Run.objects.filter(pk=run.pk, state=RunState.ACTIVE).update(served_at=Now()):
+        return []  # somebody stopped the run in the meantime
+    Slice.objects.filter(pk__in=[found.pk for found in chosen]).update(lease=lease_id)
     return chosen
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
@@ -30,14 +31,23 @@ def leased_slices(runs: Iterable[Run]) -> QuerySet[Slice]:
     return held.annotate(n_pending=Coalesce(Subquery(counted), 0))
 
 
+@transaction.atomic
 def close_slices(slice_ids: Iterable[int]) -> int:
-    """Close those of these slices that have no pending row left; the number closed."""
-    complete = Slice.objects.filter(~Exists(pending_rows_of_slice()), id__in=list(slice_ids))
+    """Close those of these slices that have no pending row left; the number closed.
+
+    The lock comes first, in a statement of its own: on PostgreSQL an update that had to wait for somebody who asks rows
+    again would still see these rows as they were before.
+    """
+    found = Slice.objects.filter(OPEN, id__in=list(slice_ids))
+    held = list(found.select_for_update().order_by("id").values_list("pk", flat=True))
+    complete = Slice.objects.filter(~Exists(pending_rows_of_slice()), id__in=held)
     return complete.update(done=True, lease=None, cursor_id=None)
 
 
+@transaction.atomic
 def finish_run(run_id: int) -> bool:
-    """Finish the run if no slice of it is open. True for the one caller whose update did it."""
+    """Finish the run if no slice of it is open. True for the one caller whose update did it. Locks first, as above."""
+    Run.objects.select_for_update().filter(pk=run_id).values_list("pk").first()
     return bool(
         Run.objects.filter(
             ~Exists(Slice.objects.filter(OPEN, run_id=OuterRef("pk"))),

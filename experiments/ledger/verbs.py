@@ -65,7 +65,9 @@ def _reopen_rows(run: Run, state: Status, first: int, last: int) -> int:
     reopened = rows.update(
         state=Status.PENDING, label_id=None, passed=None, why="", latency_ms=None, cost_usd=None, settled_at=None
     )
-    Slice.objects.filter(Exists(pending_rows_of_slice()), run=run, done=True).update(done=False, crashes=0)
+    slices = Slice.objects.filter(Exists(pending_rows_of_slice()), run=run)
+    slices.filter(done=True).update(done=False, crashes=0)
+    slices.update(done=False)  # whoever is about to close one of the open ones has to wait, and then sees these rows
     Run.objects.filter(pk=run.pk).update(state=RunState.ACTIVE, finished_at=None, revision=F("revision") + 1)
     transaction.on_commit(lambda: turns.ask_for_run(run))
     return reopened
