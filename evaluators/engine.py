@@ -79,7 +79,7 @@ def evaluate_now(kind: Any, config: Any, sample: Sample, tools: Any, limit_s: fl
 
 def _slot_for(needs: Needs) -> AbstractContextManager[Any]:
     """One slot of the connection; none for the rehearsal, nor where the chat will say that there is no connection."""
-    connection = Connection.objects.filter(pk=needs.connection_id).first()
+    connection = Connection.objects.filter(pk=needs.connection_id).first() if needs.connection_id else None
     return sharing.borrow(connection) if connection and not connection.is_rehearsal else nullcontext()
 
 
@@ -152,7 +152,7 @@ OpenTools = Callable[[], AbstractAsyncContextManager[Any]]
 class Boarding:
     """A sample that is to be evaluated. `ticket` comes back with the score; a `group` can be called back together."""
 
-    ticket: Hashable
+    ticket: Any
     group: Hashable
     work: Work
     sample: Sample
@@ -162,7 +162,7 @@ class Boarding:
 class Landing:
     """What became of a boarding: a score, or none, when it was called back or the endpoint put it off (`not_now`)."""
 
-    ticket: Hashable
+    ticket: Any
     score: Score | None
     not_now: str = ""
 
@@ -174,7 +174,7 @@ class Flight:
     of the tools up there. The tools are opened and closed on the loop.
     """
 
-    def __init__(self, open_tools: OpenTools, *, collect: int = 64) -> None:
+    def __init__(self, open_tools: OpenTools, *, collect: int = 32) -> None:
         self._open_tools = open_tools
         self._collect = collect
         self._landed: deque[Landing] = deque()

@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from evalstudio.calls import leases
 from evalstudio.calls.models import ConnectionShare, Lease
+from evalstudio.calls.sharing import limit_of
 from evaluators.core import Status
 from experiments.ledger import turns
-from experiments.ledger.claim import CRASHES, ready_runs
+from experiments.ledger.claim import CRASHES, lane_of, ready_runs
 from experiments.ledger.finish import PENDING, leased_slices
 from experiments.models import Evaluation, Run, RunState, Slice
 
@@ -64,7 +65,7 @@ def _in_slices(run: Run) -> list[Waiting]:
         return []
     held: Counter[tuple[Lease, bool]] = Counter()
     for part in leased_slices([run]):
-        held[part.lease, part.crashes >= CRASHES] += part.n_pending
+        held[part.lease, part.crashes >= CRASHES] += part.pending
     groups = [_held(rows, lease, CRASHES if alone else 0, False) for (lease, alone), rows in held.items()]
     return [*groups, _free(run, max(0, pending - held.total()))]
 
@@ -110,7 +111,7 @@ def _nobody_there(run: Run, rows: int) -> Waiting | None:
     """No worker of this lane lives: either a queued turn is about to be taken, or there is no background worker."""
     if leases.alive().filter(lane=run.lane).exists():
         return None
-    waited = turns.longest_unheard(run.lane)
+    waited = turns.longest_unheard(lane_of(run))
     if waited is None:
         return Waiting(rows, "No worker is at it; the next look around, within a minute, calls one.")
     if waited > UNHEARD:
@@ -121,7 +122,7 @@ def _nobody_there(run: Run, rows: int) -> Waiting | None:
 def _in_line(run: Run, rows: int) -> Waiting:
     if run.connection_id and (full := _slots_taken(run, rows)):
         return full
-    before = [other.version.evaluator.name for other in ready_runs(run.lane)[:5] if other.pk != run.pk]
+    before = [other.version.evaluator.name for other in ready_runs(lane_of(run))[:5] if other.pk != run.pk]
     if before:
         return Waiting(rows, f"Workers serve runs in turn; “{before[0]}” is also being served.")
     return Waiting(rows, "Next in line: a worker takes them as soon as it has room.")
@@ -129,11 +130,10 @@ def _in_line(run: Run, rows: int) -> Waiting:
 
 def _slots_taken(run: Run, rows: int) -> Waiting | None:
     connection = run.connection
+    assert connection is not None
     shares = ConnectionShare.objects.filter(connection=connection, lease__expires_at__gt=Now())
     taken = shares.aggregate(n=Sum("slots"))["n"] or 0
-    limit = connection.max_in_flight
-    if connection.ceiling is not None:
-        limit = min(limit, max(1, int(connection.ceiling)))
+    limit = limit_of(connection)
     if taken < limit:
         return None
     return Waiting(rows, f"All {limit} calls at once that “{connection.name}” allows are in use.")

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalstudio.calls import sharing
 from evalstudio.calls.sharing import Grant, Use
@@ -239,6 +239,6 @@ class CallingTurn:
         return rows
 
 
-def _tell_gates(tools: Tools, grants: dict[int, Grant]) -> None:
+def _tell_gates(tools: Any, grants: dict[int, Grant]) -> None:
     for connection_id, grant in grants.items():
         tools.chat.set_slots(connection_id, grant.slots, grant.rpm, grant.blocked_for_s)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from typing import cast
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -50,6 +51,10 @@ class Claim:
     slices: list[Slice]
 
 
+def lane_of(run: Run) -> Lane:
+    return cast(Lane, run.lane)
+
+
 def ready_runs(lane: Lane, which: Q = TOGETHER) -> QuerySet[Run]:
     """Runs of a lane that have a free slice and may be worked on now, the one longest unserved first."""
     free = Slice.objects.filter(FREE, which, run_id=OuterRef("pk"))
@@ -79,11 +84,13 @@ def _take_first(runs: QuerySet[Run], lease_id: str, which: Q, room: int) -> Clai
 
 @transaction.atomic
 def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
-    """On PostgreSQL a slice that another worker is just taking is skipped; SQLite lets one transaction in at a time.
+    """Lease free slices of a run that is still active to a worker that is still taken for alive.
 
-    A worker that was taken for dead gets nothing more.
+    The run's row is locked first, as by everybody who changes a run and its slices, so that nobody waits in a circle.
+    Slices that somebody is just closing are passed over.
     """
-    if not alive().filter(pk=lease_id).exists():
+    active = Run.objects.select_for_update().filter(pk=run.pk, state=RunState.ACTIVE)
+    if not (active.values_list("pk").first() and alive().filter(pk=lease_id).exists()):
         return []
     free = Slice.objects.select_for_update(skip_locked=True).filter(FREE, which, run=run).order_by("id")
     chosen: list[Slice] = []
@@ -92,9 +99,9 @@ def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
             break
         chosen.append(found)
         room -= found.last_id - found.first_id + 1
-    if not chosen or not Run.objects.filter(pk=run.pk, state=RunState.ACTIVE).update(served_at=Now()):
-        return []  # somebody stopped the run in the meantime
-    Slice.objects.filter(pk__in=[found.pk for found in chosen]).update(lease=lease_id)
+    if chosen:
+        Slice.objects.filter(pk__in=[found.pk for found in chosen]).update(lease=lease_id)
+        active.update(served_at=Now())
     return chosen
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from evaluators.core import Lane, Needs, Score
 from evaluators.engine import Work, broken_work, work_of
-from experiments.ledger.claim import Claim, Row, claim, read_rows, release
+from experiments.ledger.claim import Claim, Row, claim, lane_of, read_rows, release
 from experiments.ledger.finish import close_slices, finish_run, land_run
 from experiments.ledger.settle import Book, settle
 from experiments.models import Run, RunState, Slice
@@ -120,4 +120,4 @@ def _work_for(run: Run) -> Work:
     try:
         return work_of(run.version)
     except Exception as error:  # noqa: BLE001 - whatever a kind raises about an old configuration
-        return broken_work(error, Needs(run.lane, run.connection_id))
+        return broken_work(error, Needs(lane_of(run), run.connection_id))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 
+from evalstudio.calls.models import Lease
 from evaluators.core import Status
 from experiments.models import Evaluation, Run, RunState, Slice
 
@@ -24,11 +26,24 @@ def pending_rows_of_slice() -> QuerySet[Evaluation]:
     )
 
 
-def leased_slices(runs: Iterable[Run]) -> QuerySet[Slice]:
-    """The slices of runs that a worker holds, with their lease and, as `n_pending`, the rows still pending in them."""
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """A slice that a worker holds, with the number of its rows that are still pending."""
+
+    run_id: int
+    lease: Lease
+    crashes: int
+    pending: int
+
+
+def leased_slices(runs: Iterable[Run]) -> list[Leased]:
+    """What workers hold of these runs. One query."""
     counted = pending_rows_of_slice().order_by().values("run").annotate(n=Count("pk")).values("n")
-    held = Slice.objects.filter(OPEN, run__in=list(runs), lease__isnull=False).select_related("lease")
-    return held.annotate(n_pending=Coalesce(Subquery(counted), 0))
+    held = Slice.objects.filter(OPEN, run__in=list(runs), lease__isnull=False).annotate(n=Subquery(counted))
+    return [
+        Leased(part.run_id, part.lease, part.crashes, part.n or 0)  # type: ignore[arg-type]
+        for part in held.select_related("lease")
+    ]
 
 
 @transaction.atomic

@@ -65,7 +65,7 @@ def keep_words(scored: Iterable[tuple[int, Score]]) -> None:
 
 def storable(value: Any) -> Any:
     """A text without what a database cannot hold, NUL and halves of characters; anything else as it is."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
         return value
     return value.replace("\0", "�").encode("utf-8", "replace").decode()
 

@@ -102,5 +102,5 @@ def _in_hand(runs: Sequence[Run]) -> dict[int, int]:
     """Pending rows in slices that a worker has leased, by run."""
     held: Counter[int] = Counter()
     for part in leased_slices(runs):
-        held[part.run_id] += part.n_pending
+        held[part.run_id] += part.pending
     return held

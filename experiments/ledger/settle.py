@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import DataError, IntegrityError, connection, transaction
-from django.db.models import F, Max
-from django.db.models.functions import Coalesce
+from django.db.models import Max
 
+from evalstudio.calls.replies import Reply
 from evaluators.core import Score, Status, Why
 from experiments.ledger.keeping import keep_replies, keep_words, now_sql, storable
 from experiments.models import Run, RunLabel
@@ -96,18 +96,26 @@ def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int
         return {row_id for (row_id,) in cursor.fetchall()}
 
 
-def _count(book: Book, replies: Iterable[Any]) -> None:
+def _count(book: Book, replies: Sequence[Reply]) -> None:
     """The run has changed: its revision, what it has spent, what the endpoint would not take."""
-    changes: dict[str, Any] = {"revision": F("revision") + 1}
+    _note_left_out(book, {name for reply in replies for name in reply.left_out})
     paid = [reply.cost_usd for reply in replies if not reply.from_cache and reply.cost_usd is not None]
-    if paid:
-        changes["spent_usd"] = Coalesce("spent_usd", 0.0) + sum(paid)
-    left_out = {name for reply in replies for name in reply.left_out}
+    spent = sum(paid) if paid else None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE experiments_run SET
+                 revision = revision + 1,
+                 spent_usd = COALESCE(spent_usd + CAST(%s AS double precision), spent_usd, CAST(%s AS double precision))
+               WHERE id = %s""",
+            [spent, spent, book.run_id],
+        )
+
+
+def _note_left_out(book: Book, left_out: set[str]) -> None:
     if left_out - book.left_out:
-        known = Run.objects.select_for_update().values_list("left_out", flat=True).get(pk=book.run_id)
-        book.left_out = left_out | set(known)
-        changes["left_out"] = sorted(book.left_out)
-    Run.objects.filter(pk=book.run_id).update(**changes)
+        run = Run.objects.select_for_update().get(pk=book.run_id)
+        book.left_out = left_out | set(run.left_out)
+        Run.objects.filter(pk=book.run_id).update(left_out=sorted(book.left_out))
 
 
 def _label_ids(book: Book, labels: Iterable[str]) -> Mapping[str, int]:

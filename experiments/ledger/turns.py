@@ -13,7 +13,7 @@ from django_q.tasks import async_task
 from evalstudio.calls import leases
 from evalstudio.calls.sharing import limit_of
 from evaluators.core import Lane
-from experiments.ledger.claim import ready_runs
+from experiments.ledger.claim import lane_of, ready_runs
 from experiments.ledger.finish import PENDING
 from experiments.models import Evaluation, Run
 
@@ -34,7 +34,7 @@ def wanted_for(run: Run, rows: int) -> int:
 
 def ask_for_run(run: Run) -> int:
     """Queue as many turns as the pending rows of a run are worth, less those at work; returns how many were queued."""
-    return ask_for_turns(run.lane, wanted_for(run, Evaluation.objects.filter(run=run, **PENDING).count()))
+    return ask_for_turns(lane_of(run), wanted_for(run, Evaluation.objects.filter(run=run, **PENDING).count()))
 
 
 def room_on_this_host(lane: Lane) -> int:

@@ -14,7 +14,7 @@ from evalstudio.calls.models import Call, ConnectionShare, Lease
 from evaluators.core import Status, Why
 from experiments.ledger.progress import progress
 from experiments.ledger.start import start
-from experiments.ledger.sweep import sweep
+from experiments.ledger.sweep import bury, sweep
 from experiments.models import Evaluation, Run, RunState
 from tests.experiments.nursery import Nursery
 from tests.local_chat_server import broken, cut_off, too_many
@@ -114,3 +114,20 @@ def test_two_workers_share_a_connection_and_never_exceed_it(
     assert [4, 4] in seen
     assert chat_server.max_in_flight <= connection.max_in_flight
     assert chat_server.calls == 120
+
+
+def test_a_worker_that_was_taken_for_dead_settles_what_it_asked_and_takes_nothing_more(
+    nursery, make_experiment, make_version, connection, chat_server, alice
+):
+    chat_server.latency_s = 0.5
+    run = start(make_version("asking", connection_id=connection.pk), make_experiment(40), alice)
+    zombie = nursery.spawn("net")
+    wait_for(lambda: chat_server.calls >= 8)
+    bury(Lease.objects.get(lane="net"), blame=True)
+    successor = nursery.spawn("net")
+    for worker in (zombie, successor):
+        assert nursery.wait(worker) == 0
+    run.refresh_from_db()
+    assert (run.state, progress(run).scored) == (RunState.FINISHED, 40)
+    assert chat_server.calls <= 40 + connection.max_in_flight + UNFLUSHED
+    assert not Lease.objects.exists()
