@@ -40,9 +40,8 @@ class Endpoint:
         return int.from_bytes(digest, "big") / 2**64
 
     def stats(self) -> bytes:
-        return json.dumps(
-            {"requests": self.requests, "max_in_flight": self.max_in_flight, "first_at": self.first_at}
-        ).encode()
+        names = ("latency_s", "rate_429", "retry_after_s", "rate_cut", "requests", "max_in_flight", "first_at")
+        return json.dumps({name: getattr(self, name) for name in names}).encode()
 
 
 class Wire(asyncio.Protocol):
