@@ -4,7 +4,7 @@ const NARROW = matchMedia("(max-width: 1199px)");
 const panel = () => document.getElementById("peek");
 let opener = null;
 
-const peekOf = (link) => link && new URL(link.href).searchParams.get("peek");
+const peekOf = (place) => place && new URL(place.href).searchParams.get("peek");
 
 function markRow(shown) {
   for (const row of document.querySelectorAll("[data-row]")) {
@@ -59,13 +59,18 @@ document.addEventListener("click", (event) => {
   }
 });
 
-document.addEventListener("htmx:after:swap", (event) => {
-  if (event.detail.ctx.target !== panel()) return;
+function arrived() {
   const inside = opener?.isConnected && panel().contains(opener);
   panel().hidden = false;
   panel().scrollTop = 0;
-  settle();
   if (!inside) panel().querySelector("h2")?.focus({ preventScroll: true });
+}
+
+document.addEventListener("htmx:after:swap", (event) => {
+  if (!panel()) return;
+  if (event.detail.ctx.target === panel()) arrived();
+  else if (!panel().hidden) markRow(location); // the list came anew
+  settle();
 });
 
 document.addEventListener("keydown", (event) => {

@@ -203,6 +203,8 @@ def test_progress_shows_itself_and_polling_stops_when_the_run_has_settled(visit,
     visit(experiment.get_absolute_url())
     page.get_by_text("3 pending", exact=True).wait_for()
     assert page.locator("[data-row] .state-pending").count() == 3
+    page.locator("[data-row] a").first.click()
+    settle(page, "case-000")
     now = Evaluation.objects.filter(run=run).exclude(settled_at=None).get().settled_at
     Evaluation.objects.filter(run=run, state=Status.PENDING).update(
         state=Status.SCORED, score=1.0, passed=True, settled_at=now
@@ -210,6 +212,7 @@ def test_progress_shows_itself_and_polling_stops_when_the_run_has_settled(visit,
     Run.objects.filter(pk=run.pk).update(state=RunState.FINISHED, finished_at=now, revision=F("revision") + 1)
     page.get_by_text("4 of 4").wait_for()
     page.locator("[data-row] .state-pending").first.wait_for(state="detached")  # the grid came up to date as well
+    assert page.locator("tr.is-open .mono").inner_text() == "case-000"
     count = len(asked)
     page.wait_for_timeout(2500)
     assert len(asked) == count
