@@ -2,11 +2,11 @@
 
     python -m benchmarks.pages [--requests 60] [--experiments 20] [--keep FOLDER]
 
-Each experiment has 10,000 outputs with 5 finished runs; twenty of them hold 1,000,000 evaluations. A page's time is that
-of the whole request through Django's test client: session, access, queries, template. It is given by the wall clock and
-as processor time, which a busy computer disturbs less; nothing here waits for anything else, so on an idle one they are
-the same. The exit status is 1 when a page's p50 or p95 or an export misses its budget by processor time, or a page needs
-more than 15 queries. With --keep the database stays in that folder and is used again.
+Each experiment has 10,000 outputs with 5 finished runs; twenty of them hold 1,000,000 evaluations. A page's time is
+that of the whole request through Django's test client: session, access, queries, template. It is given by the wall
+clock and as processor time, which a busy computer disturbs less; nothing here waits for anything else, so on an idle
+one they are the same. The exit status is 1 when a page's p50 or p95 or an export misses its budget by processor time,
+or a page needs more than 15 queries. With --keep the database stays in that folder and is used again.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ INPUT = (
 )
 ANSWER = (
     "Sorry about the confusion. Since you cancelled after the 20th, December is still billed in full, so the amount is "
-    "correct and there is no refund for it. Your contract ends on 31 December and nothing is charged after that. If you "
-    "think the date is wrong, reply with your cancellation number and a colleague checks it."
+    "correct and there is no refund for it. Your contract ends on 31 December and nothing is charged after that. If "
+    "you think the date is wrong, reply with your cancellation number and a colleague checks it."
 )
 REASON = "The answer names the date and the amount, and both stand in the article. It leaves out where to look them up."
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What one page took: milliseconds at the median and the 95th percentile, by both clocks; queries of one request."""
+    """What one page took: milliseconds at median and 95th percentile, by both clocks; queries of one request."""
 
     name: str
     wall: tuple[float, float]
@@ -150,7 +150,7 @@ def _outputs(experiment: Any) -> None:
 
 
 def _evaluations(run: Any, *, with_reasons: bool) -> None:
-    """Nineteen of twenty rows scored, the others unscored or failed, in an order that repeats itself but looks mixed."""
+    """Nineteen of twenty rows scored, the others unscored or failed, in an order that repeats but looks mixed."""
     _sql(
         """INSERT INTO experiments_evaluation
              (run_id, output_id, repeat, state, score, passed, why, latency_ms, cost_usd, settled_at)

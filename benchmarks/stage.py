@@ -16,9 +16,7 @@ def make_project(name: str = "benchmark") -> Project:
 
 
 def make_connection(project: Project, url: str, slots: int) -> Connection:
-    return Connection.objects.create(
-        project=project, name="endpoint", base_url=url, model="bench", max_in_flight=slots
-    )
+    return Connection.objects.create(project=project, name="endpoint", base_url=url, model="bench", max_in_flight=slots)
 
 
 def make_evaluator(project: Project, kind: str, config: dict[str, Any]) -> EvaluatorVersion:

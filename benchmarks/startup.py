@@ -66,8 +66,8 @@ def family(pid: int) -> list[int]:
 
 def pss_mb(pids: list[int]) -> float:
     kilobytes = 0
-    for pid in {each for pid in pids for each in family(pid)}:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+    for one in {each for pid in pids for each in family(pid)}:
+        for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 kilobytes += int(line.split()[1])
     return kilobytes / 1024

@@ -25,9 +25,10 @@ class Ask:
     @property
     def key(self) -> str:
         """Identity of the question: equal keys may share a reply."""
-        parts = [
-            self.connection_id, self.model, self.messages, self.temperature, self.max_tokens, self.seed, self.schema, self.nonce
-        ]  # fmt: skip
+        parts = (
+            *(self.connection_id, self.model, self.messages, self.temperature),
+            *(self.max_tokens, self.seed, self.schema, self.nonce),
+        )
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -19,6 +19,6 @@ class Later(URLResolver):
         """Tells the reverse lookup that there are no names here; asking for them would import everything."""
         language = get_language()
         self._reverse_dict[language] = MultiValueDict()
-        self._namespace_dict[language] = {}
-        self._app_dict[language] = {}
+        self._namespace_dict[language] = {}  # type: ignore[attr-defined]  # the stubs leave these two out
+        self._app_dict[language] = {}  # type: ignore[attr-defined]
         self._populated = True

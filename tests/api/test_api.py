@@ -113,7 +113,8 @@ def test_a_wrong_configuration_names_its_field_and_line(call):
 
 
 @pytest.mark.parametrize(
-    "config", [{"scoring": 7}, {"scoring": {"type": "enum", "options": "x"}}, {"code": None}, {"nonsense": 1}, {"threshold": []}]
+    "config",
+    [{"scoring": 7}, {"scoring": {"type": "enum", "options": "x"}}, {"code": None}, {"nonsense": 1}, {"threshold": []}],
 )
 def test_a_configuration_of_another_shape_is_refused(call, config):
     reply = call("post", "evaluators/", {**HEURISTIC, "config": {**HEURISTIC["config"], **config}})

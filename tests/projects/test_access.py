@@ -42,7 +42,7 @@ def test_a_token_is_shown_once_and_stored_as_a_digest(as_alice, project, issued)
 
 
 def test_a_revoked_token_is_gone(as_alice, project, issued):
-    secret, token = issued
+    _, token = issued
     as_alice.post(reverse("token-revoke", args=[project.slug, token.pk]))
     token.refresh_from_db()
     assert token.revoked_at is not None

@@ -52,17 +52,15 @@ class Command(BaseCommand):
         self._run(project, owner, versions)
         AuditEntry.note(project, owner, DONE, f"on {DATASET}")
         self.stdout.write(
-            f"  demo: {cases} cases, {len(SYSTEMS)} systems, {len(versions)} evaluators and their runs; its AI evaluators"
-            " are judged by the built-in rehearsal, which is no language model"
+            f"  demo: {cases} cases, {len(SYSTEMS)} systems, {len(versions)} evaluators and their runs;"
+            " its AI evaluators are judged by the built-in rehearsal, which is no language model"
         )
 
     def _project(self) -> tuple[Project, User]:
         if entry.needs_first_account():
             owner, project = entry.make_first_account(OWNER, secrets.token_urlsafe(24), PROJECT)
             return project, owner
-        membership = Membership.objects.select_related("project", "user").filter(
-            project__name=PROJECT, role=Role.OWNER
-        )
+        membership = Membership.objects.select_related("project", "user").filter(project__name=PROJECT, role=Role.OWNER)
         found = membership.order_by("pk").first()
         if found:
             return found.project, found.user

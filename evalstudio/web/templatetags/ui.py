@@ -47,7 +47,7 @@ def estimate(
 
     None, or one of nothing, draws an empty track; a refused estimate gives its sentence in place of the mark.
     """
-    return _drawn(figure, label, corrected, look)
+    return _drawn(figure, label, corrected, look)  # type: ignore[arg-type]  # estimates are frozen, so hashable
 
 
 @lru_cache(maxsize=4096)  # lists are full of these marks, and show the same figures until a score changes them
@@ -62,7 +62,7 @@ def _drawn(figure: marks.Figure | None, label: str, corrected: marks.Figure | No
         "look": look,
         "spoken": marks.spoken(label, mark, cover, correction),
     }
-    return get_template("_estimate.html").render(context)
+    return get_template("_estimate.html").render(context)  # type: ignore[return-value]
 
 
 @register.simple_tag
