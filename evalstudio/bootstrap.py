@@ -51,7 +51,7 @@ def _make_environment() -> bool:
 def _install(wanted: Path) -> bool:
     """pip keeps every finished download, so a later try, or a later run, goes on with what is missing."""
     _pip("--quiet", PIP)  # an older pip also installs, it only cannot resume within a file
-    print(f"  installing {wanted.name}: the first time this downloads 0.6 GB or more, most of it PyTorch", flush=True)
+    print(f"  installing the packages of {wanted.name}; the first time they have to be downloaded", flush=True)
     started = time.monotonic()
     for attempt in range(1, TRIES + 1):
         resume = ["--resume-retries", "20"] if attempt < TRIES else []
