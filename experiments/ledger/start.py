@@ -51,8 +51,9 @@ def prepare(run_id: int) -> None:
         with transaction.atomic():
             run = Run.objects.select_for_update().get(pk=run_id)
             size = size or _slice_size(run)
-            _insert_rows(run, after, upto)
-            _insert_slices(run, size)
+            if _insert_rows(run, after, upto):
+                _insert_slices(run, size)
+                _reopen(run)
         after = upto
     with transaction.atomic():
         _activate(run_id)
@@ -81,7 +82,8 @@ def _slice_size(run: Run) -> int:
     return max(8, min(rows // 64, 64 if run.connection_id else 256))
 
 
-def _insert_rows(run: Run, after: int, upto: int) -> None:
+def _insert_rows(run: Run, after: int, upto: int) -> int:
+    """Rows for a stretch of outputs; how many there were not yet."""
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO experiments_evaluation (run_id, output_id, repeat, state, why)
@@ -90,6 +92,7 @@ def _insert_rows(run: Run, after: int, upto: int) -> None:
                ON CONFLICT DO NOTHING""",
             [run.pk, run.experiment_id, after, upto],
         )
+        return cursor.rowcount
 
 
 def _insert_slices(run: Run, size: int) -> None:
@@ -104,6 +107,12 @@ def _insert_slices(run: Run, size: int) -> None:
                GROUP BY part ORDER BY part""",
             [run.pk, size, run.pk, last],
         )
+
+
+def _reopen(run: Run) -> None:
+    """A finished run that gets new rows is preparing again, so that they are not forgotten if this process ends."""
+    if run.state == RunState.FINISHED:
+        Run.objects.filter(pk=run.pk).update(state=RunState.PREPARING, finished_at=None)
 
 
 def _activate(run_id: int) -> None:

@@ -66,6 +66,8 @@ class Asking:
 
     async def one(self, config: SimpleNamespace, sample: Sample, tools: object) -> Score:
         text = sample.outputs["value"]
+        if text == getattr(config, "deadly", None):
+            os.kill(os.getpid(), signal.SIGKILL)
         ask = Ask(config.connection_id, "tiny", ({"role": "user", "content": f"Repeat: {text}"},))
         reply = await tools.chat.ask(ask)
         if reply.text == "?":

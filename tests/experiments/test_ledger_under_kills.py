@@ -85,10 +85,14 @@ def test_chaos(nursery, make_experiment, make_version, connection, chat_server, 
     assert not Lease.objects.exists()
 
 
-def test_a_row_that_ends_its_worker_fails_and_takes_nothing_with_it(nursery, make_experiment, make_version, alice):
-    run = start(make_version("length", deadly="answer 17"), make_experiment(40), alice)
-    for _ in range(8):
-        nursery.wait(nursery.spawn("cpu"))
+@pytest.mark.parametrize(("kind", "lane"), [("length", "cpu"), ("asking", "net")])
+def test_a_row_that_ends_its_worker_fails_and_takes_nothing_with_it(
+    kind, lane, nursery, make_experiment, make_version, connection, alice
+):
+    version = make_version(kind, deadly="answer 17", connection_id=connection.pk)
+    run = start(version, make_experiment(40), alice)
+    for _ in range(10):
+        nursery.wait(nursery.spawn(lane))
         sweep()
         if settled(run) == 40:
             break

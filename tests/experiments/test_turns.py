@@ -9,6 +9,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 from django_q.tasks import async_task
@@ -17,12 +18,14 @@ from evalstudio.calls import leases
 from evaluators.core import Status
 from evaluators.models import EvaluatorVersion
 from experiments import upkeep
+from experiments.ledger import start as starting
 from experiments.ledger import turns
 from experiments.ledger.progress import progress
 from experiments.ledger.shift import LONGEST_S, ONE_OF_SEVERAL_S, ONLY_ONE_S, Shift
 from experiments.ledger.start import start
 from experiments.ledger.turn import work
 from experiments.models import Evaluation, RunState, Slice
+from tests.experiments.conftest import add_outputs
 from tests.experiments.nursery import Nursery
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
@@ -154,3 +157,17 @@ class TestUpkeep:
         work("cpu")
         run.refresh_from_db()
         assert run.state == RunState.FINISHED
+
+    def test_rows_for_new_outputs_are_not_forgotten_when_their_start_was_cut_off(self, run):
+        work("cpu")
+        run.experiment.output_set.last().delete()
+        add_outputs(run.experiment)
+        run.refresh_from_db()
+        with transaction.atomic():  # so far a process got that was killed then
+            starting._insert_rows(run, 0, run.experiment.output_set.last().pk)
+            starting._insert_slices(run, 8)
+            starting._reopen(run)
+        type(run).objects.update(created_at=timezone.now() - timedelta(minutes=1))
+        upkeep.sweep()
+        run.refresh_from_db()
+        assert (run.state, progress(run).pending) == (RunState.ACTIVE, 1)
