@@ -198,6 +198,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Evaluators, experiments, runs and results of EvalStudio.",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "evalstudio.web.problems.document_problems",
+    ],
 }
 
 # --- Language, time, logs ---------------------------------------------------------------------------------------------

@@ -4,6 +4,10 @@ from django.urls import include, path
 
 from evalstudio.web.later import Later
 
+handler400 = "evalstudio.web.errors.bad_request"
+handler404 = "evalstudio.web.errors.not_found"
+handler500 = "evalstudio.web.errors.server_error"
+
 urlpatterns = [
     path("", include("evalstudio.web.urls")),
     path("", include("evalstudio.projects.urls")),

@@ -281,6 +281,8 @@ def test_nonsense_in_an_address_breaks_nothing(client, alice, stage, name):
             reply = client.get(address, dict.fromkeys(FIELDS, nonsense))
             _read_whole(reply)
             assert reply.status_code < 500, (address, nonsense[:50])
+            if name in API and reply.status_code >= 400:
+                assert reply["Content-Type"] == "application/problem+json", address
         assert client.get(f"{address}?q=%FF%FE%00&case_q=%ED%A0%80&peek=%00&version=%00").status_code < 500
 
 

@@ -48,3 +48,39 @@ def _field_errors(detail: Any, path: str = "") -> Any:
             yield from _field_errors(inner, f"{path}[{number}]" if nested else path)
     else:
         yield {"field": path, "message": str(detail)}
+
+
+# --- In the schema ----------------------------------------------------------------------------------------------------
+PROBLEM = {
+    "type": "object",
+    "description": "What went wrong, as RFC 9457 has it. `errors` says which fields are to blame.",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "required": ["field", "message"],
+            },
+        },
+    },
+    "required": ["type", "title", "status", "detail"],
+}
+ALWAYS = (400, 401, 403, 404)
+WITH_A_BODY = (415,)
+
+
+def document_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the schema: every operation may answer with a problem."""
+    result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            for status in (*ALWAYS, *(WITH_A_BODY if "requestBody" in operation else ())):
+                told = {"description": HTTPStatus(status).phrase, "content": content}
+                operation["responses"].setdefault(str(status), told)
+    return result

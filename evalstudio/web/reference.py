@@ -71,7 +71,7 @@ def _operation(path: str, method: str, said: dict[str, Any], told: dict[str, Any
         said.get("parameters", []),
         _example(content[media_type].get("schema", {}), told) if content else "",
         media_type,
-        [(status, _answer(answer, told)) for status, answer in said.get("responses", {}).items()],
+        [(status, _answer(answer, told)) for status, answer in said.get("responses", {}).items() if status < "400"],
     )
 
 
