@@ -20,7 +20,7 @@ check: setup-dev
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy evalstudio evaluators experiments annotations
-	$(PY) -m djlint --check --lint templates --quiet
+	$(PY) -m djlint --lint templates --quiet
 	$(PY) manage.py makemigrations --check --dry-run
 
 format: setup-dev
