@@ -116,7 +116,7 @@ def _version(project: Any, owner: Any, number: int) -> Any:
 def _experiment(project: Any, owner: Any, dataset_version: Any, versions: list[Any], number: int) -> None:
     from django.db import transaction
 
-    from experiments.analysis.summary import refresh
+    from experiments.analysis.summary import summaries
     from experiments.models import Experiment, Run, RunState, System
 
     with transaction.atomic():
@@ -131,8 +131,7 @@ def _experiment(project: Any, owner: Any, dataset_version: Any, versions: list[A
         ]
         for run in runs:
             _evaluations(run, with_reasons=number == 0)
-    for run in runs:
-        refresh(run)
+    summaries(runs)
 
 
 def _outputs(experiment: Any) -> None:
@@ -202,6 +201,7 @@ def _pages() -> list[tuple[str, str]]:
     from experiments.models import Experiment, Output, Run
 
     experiment, run = Experiment.objects.first(), Run.objects.order_by("pk")[2]
+    first = Output.objects.filter(experiment=experiment).order_by("pk")[1]
     middle = Output.objects.filter(experiment=experiment).order_by("pk")[CASES // 2]
     grid = reverse("experiment-page", args=["large", experiment.pk])
     return [
@@ -213,7 +213,7 @@ def _pages() -> list[tuple[str, str]]:
         ("results, below threshold, third evaluator", f"{grid}?by={run.pk}&show=below"),
         ("results, cases found by key", f"{grid}?q=777"),
         ("results, page in the middle", f"{grid}?after={_cursor_in_the_middle(run)}&by={run.pk}"),
-        ("results with a case beside them", f"{grid}?peek={middle.pk}"),
+        ("results with a case beside them", f"{grid}?sort=case&peek={first.pk}"),
         ("a case in the peek panel", reverse("experiment-peek", args=["large", experiment.pk, middle.pk])),
         ("runs", reverse("run-list", args=["large"])),
         ("one run", reverse("run-page", args=["large", run.pk])),

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from evaluators.core import Status
 from experiments.models import Evaluation, Experiment, Output, Run, RunLabel
@@ -17,7 +17,7 @@ CHUNK = 500  # outputs
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 # What a record says of an output, and where it stands.
-FIELDS = {
+OUTPUT = {
     "id": "pk",
     "key": "case__key",
     "attempt": "attempt",
@@ -32,117 +32,121 @@ FIELDS = {
     "tokens_in": "tokens_in",
     "tokens_out": "tokens_out",
 }
+EVALUATION = ("state", "score", "label", "passed", "why", "reason", "latency_ms", "cost_usd")
 STATES = {int(status): status.name.lower() for status in Status}
 
 Record = dict[str, Any]
+Labels = dict[tuple[int, int | None], str]  # by run and label id
 encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def record_page(outputs: Iterable[Output], runs: Sequence[Run]) -> list[Record]:
-    """The records of some outputs of one experiment, in their order. Three queries."""
-    ids = [output.pk for output in outputs]
-    found = _records(list(Output.objects.filter(pk__in=ids).values_list(*FIELDS.values())), runs, _labels(runs))
-    by_id = {record["id"]: record for record in found}
-    return [by_id[pk] for pk in ids]
+class Line(NamedTuple):
+    """The values of OUTPUT, and for each run those of EVALUATION, None where the run has no row for the output."""
+
+    output: tuple[Any, ...]
+    evaluations: list[tuple[Any, ...] | None]
 
 
-def _chunks(experiment: Experiment, runs: Sequence[Run]) -> Iterator[list[Record]]:
-    """Every output in their order, one record each: its case, the answer, and one evaluation a run in `evaluations`."""
+def _pieces(experiment: Experiment, runs: Sequence[Run]) -> Iterator[list[Line]]:
+    """Every output in their order, some hundreds at a time. Two queries a piece."""
+    rows = Output.objects.filter(experiment=experiment).order_by("pk").values_list(*OUTPUT.values())
     labels, after = _labels(runs), 0
-    rows = Output.objects.filter(experiment=experiment).order_by("pk").values_list(*FIELDS.values())
-    while chunk := list(rows.filter(pk__gt=after)[:CHUNK]):
-        after = chunk[-1][0]
-        yield _records(chunk, runs, labels)
+    while piece := list(rows.filter(pk__gt=after)[:CHUNK]):
+        after = piece[-1][0]
+        yield _lines_of(piece, runs, labels)
 
 
-def _labels(runs: Sequence[Run]) -> dict[tuple[int, int], str]:
+def _lines_of(rows: list[tuple], runs: Sequence[Run], labels: Labels) -> list[Line]:
+    ids = [row[0] for row in rows]
+    found = Evaluation.objects.filter(run__in=runs, output_id__gte=min(ids), output_id__lte=max(ids), repeat=0)
+    values = found.values_list(
+        "output", "run", "state", "score", "label_id", "passed", "why", "body__reason", "latency_ms", "cost_usd"
+    )
+    told = {
+        (output, run): (STATES[state], score, labels.get((run, label_id)), passed, why or None, reason, ms, cost)
+        for output, run, state, score, label_id, passed, why, reason, ms, cost in values
+    }
+    return [Line(row, [told.get((row[0], run.pk)) for run in runs]) for row in rows]
+
+
+def _labels(runs: Sequence[Run]) -> Labels:
     rows = RunLabel.objects.filter(run__in=runs).values_list("run_id", "label_id", "label")
     return {(run_id, label_id): label for run_id, label_id, label in rows}
 
 
-def _records(rows: list[tuple], runs: Sequence[Run], labels: dict[tuple[int, int], str]) -> list[Record]:
-    evaluations = _evaluations([row[0] for row in rows], runs, labels) if rows else {}
-    records = []
-    for row in rows:
-        record = dict(zip(FIELDS, row, strict=True))
-        record["error"] = record["error"] or None
-        found = (evaluations.get((row[0], run.pk)) for run in runs)
-        record["evaluations"] = [evaluation for evaluation in found if evaluation]
-        records.append(record)
-    return records
-
-
-def _evaluations(ids: list[int], runs: Sequence[Run], labels: dict[tuple[int, int], str]) -> dict[tuple, Record]:
-    """The evaluations of some outputs, by output and run."""
-    fields = (
-        "output_id",
-        "run_id",
-        "state",
-        "score",
-        "label_id",
-        "passed",
-        "why",
-        "body__reason",
-        "latency_ms",
-        "cost_usd",
-    )
-    found = Evaluation.objects.filter(run__in=runs, output_id__gte=min(ids), output_id__lte=max(ids), repeat=0)
-    heads = {
-        run.pk: {"evaluator": run.version.evaluator.name, "version": run.version.number, "rehearsal": run.is_rehearsal}
-        for run in runs
-    }
-    return {
-        (output_id, run_id): {
-            **heads[run_id],
-            "state": STATES[state],
-            "score": score,
-            "label": labels.get((run_id, label_id)),
-            "passed": passed,
-            "why": why or None,
-            "reason": reason,
-            "latency_ms": latency_ms,
-            "cost_usd": cost_usd,
-        }
-        for output_id, run_id, state, score, label_id, passed, why, reason, latency_ms, cost_usd in found.values_list(
-            *fields
-        )
-    }
-
-
+# --- Records ----------------------------------------------------------------------------------------------------------
 def as_jsonl(experiment: Experiment, runs: Sequence[Run]) -> Iterator[str]:
     """One JSON object a line and output, in pieces of many lines."""
-    for records in _chunks(experiment, runs):
-        yield "".join([f"{encode(record)}\n" for record in records])
+    heads = _heads(runs)
+    for lines in _pieces(experiment, runs):
+        yield "".join([f"{encode(_record(line, heads))}\n" for line in lines])
 
 
-PLAIN = ("key", "attempt", "error", "latency_ms", "cost_usd", "tokens_in", "tokens_out")
+def record_page(outputs: Iterable[Output], runs: Sequence[Run]) -> list[Record]:
+    """The records of some outputs of one experiment, in their order. Three queries."""
+    ids, heads = [output.pk for output in outputs], _heads(runs)
+    rows = list(Output.objects.filter(pk__in=ids).values_list(*OUTPUT.values()))
+    lines = _lines_of(rows, runs, _labels(runs)) if rows else []
+    by_id = {line.output[0]: _record(line, heads) for line in lines}
+    return [by_id[pk] for pk in ids]
+
+
+def _heads(runs: Sequence[Run]) -> list[Record]:
+    """What an evaluation says of its run."""
+    return [
+        {"evaluator": run.version.evaluator.name, "version": run.version.number, "rehearsal": run.is_rehearsal}
+        for run in runs
+    ]
+
+
+def _record(line: Line, heads: list[Record]) -> Record:
+    record = dict(zip(OUTPUT, line.output, strict=True))
+    record["error"] = record["error"] or None
+    record["evaluations"] = [
+        head | dict(zip(EVALUATION, told, strict=True))
+        for head, told in zip(heads, line.evaluations, strict=True)
+        if told
+    ]
+    return record
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
+TEXTS, NUMBERS = ("key", "error"), ("attempt", "latency_ms", "cost_usd", "tokens_in", "tokens_out")
 NESTED = ("inputs", "expected_outputs", "metadata", "outputs")
-VERDICT = ("state", "score", "label", "passed", "why", "reason")
+VERDICT = EVALUATION[:6]
 
 
-verdict_of = itemgetter(*VERDICT)
-NO_VERDICT = (None,) * len(VERDICT)
+def _values(names: Sequence[str]) -> itemgetter:
+    """Takes the values of these names from those of OUTPUT."""
+    return itemgetter(*(list(OUTPUT).index(name) for name in names))
+
+
+texts_of, numbers_of, nested_of = _values(TEXTS), _values(NUMBERS), _values(NESTED)
 
 
 def as_csv(experiment: Experiment, runs: Sequence[Run]) -> Iterator[str]:
     """A header and one line per output; each run has its own columns, marked where its scores are a rehearsal's."""
-    titles = [_title(run) for run in runs]
-    names = [(run.version.evaluator.name, run.version.number) for run in runs]
-    yield _lines([[*PLAIN, *NESTED, *(f"{title} {name}" for title in titles for name in VERDICT)]])
-    for records in _chunks(experiment, runs):
-        yield _lines(_cells(record, names) for record in records)
-
-
-def _cells(record: Record, names: list[tuple[str, int]]) -> list[Any]:
-    by_name = {(one["evaluator"], one["version"]): verdict_of(one) for one in record["evaluations"]}
-    cells = [record[name] for name in PLAIN] + [_text(record[name]) for name in NESTED]
-    for name in names:
-        cells += by_name.get(name, NO_VERDICT)
-    return cells
+    verdicts = [_harmless(f"{_title(run)} {name}") for run in runs for name in VERDICT]
+    yield _table([[*TEXTS, *NUMBERS, *NESTED, *verdicts]])
+    for lines in _pieces(experiment, runs):
+        yield _table(_cells(line) for line in lines)
 
 
 def _title(run: Run) -> str:
     return f"{run.version.evaluator.name} {run.version}{' (rehearsal)' if run.is_rehearsal else ''}"
+
+
+def _cells(line: Line) -> list[Any]:
+    cells = [_harmless(text) for text in texts_of(line.output)]
+    cells += numbers_of(line.output)
+    cells += [_harmless(_text(value)) for value in nested_of(line.output)]
+    for told in line.evaluations:
+        if told is None:
+            cells += (None,) * len(VERDICT)
+        else:
+            state, score, label, passed, why, reason, *_ = told
+            cells += (state, score, _harmless(label), passed, why, _harmless(reason))
+    return cells
 
 
 def _text(value: Any) -> str | None:
@@ -152,11 +156,11 @@ def _text(value: Any) -> str | None:
     return None if value is None else encode(value)
 
 
-def _lines(rows: Iterable[list[Any]]) -> str:
+def _harmless(cell: str | None) -> str | None:
+    return f"'{cell}" if cell and cell.startswith(FORMULA_STARTS) else cell
+
+
+def _table(rows: Iterable[list[Any]]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer).writerows([_harmless(cell) if type(cell) is str else cell for cell in row] for row in rows)
+    csv.writer(buffer).writerows(rows)
     return buffer.getvalue()
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell

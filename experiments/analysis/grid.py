@@ -62,12 +62,16 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     rows = Evaluation.objects.filter(in_rows, run=view.run, repeat=0).select_related("output__case")
     rows = rows.annotate(shown=F("output_id"))
     if view.show == "all":
-        asked = Exists(Evaluation.objects.filter(run=view.run, output=OuterRef("pk")))
-        late = outputs.none() if outputs_in_all == summary.asked else outputs.filter(~asked)
+        late = outputs.none() if outputs_in_all == summary.asked else outputs.filter(~_asked(view.run))
         return Walk((*_by_score(rows, view, summary), (late, Order("pk"))))
     if view.show == "below":
         return Walk(((rows.filter(state=Status.SCORED, passed=False), _order(view)),))
     return Walk((_in_state(rows, Status[view.show.upper()]),))
+
+
+def _asked(run: Run) -> Exists:
+    """Whether a run has a row for an output."""
+    return Exists(Evaluation.objects.filter(run=run, output=OuterRef("pk")))
 
 
 def _found_by_key(experiment: Experiment, words: str) -> tuple[Q, Q]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import Count, F
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -135,10 +136,7 @@ def _frame(request: ProjectRequest, experiment: Experiment, shown: list[Column],
 
 def _row_links(request: ProjectRequest, experiment: Experiment) -> dict[str, str]:
     """What the links of the rows share: a row puts its output's id behind `open_url`, or between the other two."""
-    query = request.GET.copy()
-    for name in ("peek", "tab"):
-        query.pop(name, None)
-    kept = query.urlencode()
+    kept = urlencode({name: value for name, value in request.GET.items() if name not in ("peek", "tab")})
     peek_url = reverse("experiment-peek", args=[request.project.slug, experiment.pk, 0])
     return {
         "open_url": f"{request.path}?{kept}{'&' if kept else ''}peek=",
@@ -153,12 +151,8 @@ def _has_errors(column: Column) -> bool:
 
 def _link(request: ProjectRequest, **changes: Any) -> str:
     """This page under another view; a change of view starts at its first page."""
-    query: QueryDict = request.GET.copy()
-    for name in PLACES:
-        query.pop(name, None)
-    for name, value in changes.items():
-        query[name] = str(value)
-    return f"{request.path}?{query.urlencode()}"
+    kept = {name: value for name, value in request.GET.items() if name not in PLACES}
+    return f"{request.path}?{urlencode(kept | changes)}"
 
 
 def _chips(request: ProjectRequest, view: View, chosen: Column | None) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ PLACES = (
 )
 
 
+NO_ROW = SafeString('<span class="muted">–<span class="vh">not evaluated</span></span>')
 BELOW = format_html('{}<span class="vh">below threshold</span>', icons.svg("cross", 12))
 
 
@@ -86,19 +87,23 @@ def score(evaluation: Any) -> SafeString:
     label, that is shown on hover.
     """
     if evaluation is None:
-        return SafeString('<span class="muted">–<span class="vh">not evaluated</span></span>')
+        return NO_ROW
     if marks.state_name(evaluation.state) != "scored":
         return state_badge(evaluation.state, evaluation.why)
-    low, label = evaluation.passed is False, getattr(evaluation, "label", None)
+    return _bar(evaluation.score, evaluation.passed is False, getattr(evaluation, "label", None))
+
+
+@lru_cache(maxsize=8192)  # as above
+def _bar(share: float, is_low: bool, label: str | None) -> SafeString:
     return format_html(
         '<span class="score{}"{}><svg width="30" height="6" aria-hidden="true"><rect class="c-off" width="30"'
         ' height="6" rx="2"/><rect class="{}" width="{}" height="6" rx="2"/></svg><b>{}</b>{}</span>',
-        " is-low" if low else "",
+        " is-low" if is_low else "",
         format_html(' title="{}"', label) if label else "",
-        "c-bad" if low else "c-on",
-        f"{max(1.5, 30 * min(1.0, max(0.0, evaluation.score))):.1f}",
-        f"{evaluation.score * 100:.0f}",
-        BELOW if low else "",
+        "c-bad" if is_low else "c-on",
+        f"{max(1.5, 30 * min(1.0, max(0.0, share))):.1f}",
+        f"{share * 100:.0f}",
+        BELOW if is_low else "",
     )
 
 
