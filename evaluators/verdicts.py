@@ -15,6 +15,7 @@ from evaluators.scoring import EnumScoring, OffScale, Option, PercentageScoring,
 REASON_KEYS = ("reason", "justification", "explanation", "reasoning")
 VERDICT_KEYS = ("label", "score")
 MOST_REASON = 20_000
+MOST_LOOKS = 50  # for objects in a reply that is none: each costs as much as the reply is long
 
 _THINKING = re.compile(r"^\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THINKING = re.compile(r"^[^{]*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
@@ -134,7 +135,9 @@ _LOOSE = json.JSONDecoder(strict=False)
 
 def _what_is_wrong(said: str) -> str:
     objects, at = 0, said.find("{")
-    while at >= 0 and objects < 2:
+    for _ in range(MOST_LOOKS):
+        if at < 0 or objects == 2:
+            break
         try:
             _, end = _LOOSE.raw_decode(said, at)
         except (ValueError, RecursionError):

@@ -17,6 +17,7 @@ QUANTITY = re.compile(
 THOUSANDS = re.compile(r"[.,](?=\d{3}(?!\d))")
 STEM_LETTERS = 5
 SHORTEST_STEM = 4
+MOST_COMPARED = 50_000  # characters of each text
 CLAUSES_COMPARED = 60  # of each text, so that long texts cost no more than their reading
 OPENING_WORDS = 8  # how far into a text its yes or no is looked for
 LEAST_COMMON = 3  # words that two clauses must share before they can contradict each other
@@ -61,7 +62,7 @@ class Likeness:
 
 def compare(answer: str, expected: str, material: str) -> Likeness:
     """The answer beside the expected one and the rest of the material; each of them may be empty."""
-    answer, expected, material = (text.replace("\u2019", "'") for text in (answer, expected, material))
+    answer, expected, material = (text[:MOST_COMPARED].replace("\u2019", "'") for text in (answer, expected, material))
     said, wanted = _stems(answer), _stems(expected)
     known = wanted | _stems(material)
     words, expected_words = len(WORD.findall(answer)), len(WORD.findall(expected))

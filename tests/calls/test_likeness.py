@@ -78,9 +78,9 @@ def test_a_refusal_is_one_unless_the_expected_answer_refuses_too(answer):
     assert not compare(answer, answer, "").refuses
 
 
-@pytest.mark.parametrize("piece", [" ", "\n", "1", "1,", "a", "a'", "€ ", "no, ", "and "])
+@pytest.mark.parametrize("piece", [" ", "\n", "1", "1,", "a", "a'", "€ ", "no, ", "and ", "1 ", "50%", "2024-01-01 "])
 def test_hostile_texts_take_no_time(piece):
-    text = piece * (100_000 // len(piece))
+    text = piece * (1_000_000 // len(piece))
     started = time.process_time()
     compare(text, text, text)
     assert time.process_time() - started < 2

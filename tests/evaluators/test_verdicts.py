@@ -1,6 +1,7 @@
 """Reading replies: what counts as a verdict, and what never does."""
 
 import json
+import time
 
 import pytest
 
@@ -217,3 +218,11 @@ def test_labels_with_marks_of_their_own_are_read():
     assert in_json('{"label": "(unsure)"}', scale).value == 0.5
     assert in_json('{"label": "etc."}', scale).value == 0.0
     assert in_json('{"label": "*unsure*"}', EnumScoring((Option("unsure", 50), Option("x", 0)))).value == 0.5
+
+
+@pytest.mark.parametrize("piece", ["{", '{"a":', "[", "```json\n", "<think>", "(A) ", '{"label": "x"} ', "1.", " "])
+@pytest.mark.parametrize("reader", [in_json, in_last_line])
+def test_a_reply_without_end_is_read_in_no_time(reader, piece):
+    began = time.process_time()
+    assert why(reader, piece * (1_000_000 // len(piece))) in (Why.UNPARSED, Why.OFF_SCALE)
+    assert time.process_time() - began < 2
