@@ -112,6 +112,7 @@ LOGOUT_REDIRECT_URL = "sign-in"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "projects/locked.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 

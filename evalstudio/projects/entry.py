@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth import get_user_model
 from django.core import signing
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evalstudio.projects.models import Project, User
@@ -22,7 +22,10 @@ def make_first_account(username: str, password: str, project_name: str) -> tuple
     """The owner of a fresh installation and their first project. Raises ValueError when somebody was first."""
     if not needs_first_account():
         raise ValueError("This installation has an account already. Sign in instead.")
-    user = User.objects.create_superuser(username=username, password=password)
+    try:
+        user = User.objects.create_superuser(username=username, password=password)
+    except IntegrityError:
+        raise ValueError("Somebody made this account a moment ago. Sign in instead.") from None
     return user, Project.start(project_name, user)
 
 

@@ -14,7 +14,7 @@ from experiments.models import Evaluation, Experiment, Output, Run, RunLabel
 
 CHUNK = 500  # outputs
 # A cell that begins like this would be run as a formula by a spreadsheet.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last ones are full width
 
 # What a record says of an output, and where it stands.
 OUTPUT = {

@@ -95,7 +95,7 @@ def test_a_table_has_columns_of_its_own_for_every_run(as_alice, project, experim
     assert json.loads(rows[0]["inputs"]) == {"question": "Question case-000?"}
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1"])
 def test_no_cell_is_a_formula(as_alice, experiment, text):
     OutputBody.objects.update(outputs={"value": text})
     Case.objects.filter(key="case-000").update(key=text)

@@ -34,6 +34,23 @@ def test_a_forged_link_is_void(alice):
     assert entry.user_of_token(entry.one_time_token(alice) + "x") is None
 
 
+def test_too_many_wrong_passwords_lock_the_name_out_for_a_while(client, alice, bob, settings):
+    settings.AXES_ENABLED = True
+    wrong = [client.post(reverse("sign-in"), {"username": "alice", "password": "x"}) for _ in range(10)]
+    assert [reply.status_code for reply in wrong] == [200] * 9 + [429]
+    right = client.post(reverse("sign-in"), {"username": "alice", "password": "alice-password"})
+    assert right.status_code == 429
+    assert "quarter of an hour" in right.content.decode()
+    assert client.post(reverse("sign-in"), {"username": "bob", "password": "bob-password"}).status_code == 302
+
+
+def test_signing_in_leads_nowhere_else(client, alice, project):
+    for elsewhere in ("//evil.example", "https://evil.example/", "javascript:alert(1)", "/\\evil.example"):
+        said = {"username": "alice", "password": "alice-password", "next": elsewhere}
+        assert client.post(reverse("sign-in"), said).url == reverse("home-root")
+        client.logout()
+
+
 def test_sign_in_and_out(client, alice, project):
     reply = client.post(reverse("sign-in"), {"username": "alice", "password": "alice-password"})
     assert reply.url == reverse("home-root")
