@@ -89,6 +89,8 @@ class CallingTurn:
         """Once a second: shares, and runs that were stopped."""
         if self.shift.time_to_look():
             self.lines.share()
+            if self.lines.on_the_move:
+                self.shift.look_soon()
             for run_id in self.desk.halted():
                 self._halt(run_id)
 

@@ -70,6 +70,7 @@ class Lines:
         self._heartbeat = heartbeat
         self._lines: dict[int | None, Line] = {}
         self.closing = False  # nothing more is wanted; what is in the air lands
+        self.on_the_move = False  # slots were given up, or are waited for: sharing again soon hands them over sooner
 
     def __iter__(self) -> Iterator[Line]:
         return iter(self._lines.values())
@@ -88,6 +89,9 @@ class Lines:
         grants = sharing.adjust(self._lease_id, uses)
         if not self._heartbeat.is_fresh:
             grants = dict.fromkeys(grants, NOTHING)  # others may soon take this worker for dead: start no call
+        self.on_the_move = any(
+            grant.slots < uses[each].slots or (uses[each].wanted and not grant.slots) for each, grant in grants.items()
+        )
         for connection_id, grant in grants.items():
             self._lines[connection_id].grant = grant
         self._flight.on_loop(lambda tools: _tell_gates(tools, grants))

@@ -20,6 +20,7 @@ ONE_OF_SEVERAL_S = 2.0  # after so long, one of several turns of a lane makes ro
 ONLY_ONE_S = 60.0
 LONGEST_S = 240.0
 LOOK_S = 1.0  # how often a turn looks around: at shares, stopped runs, the end of its time
+SOON_S = 0.25  # the same while shares are on the move
 TOGETHER_S = 30.0  # after so long without a break, rows that have to be tried alone get their time
 URGENT_LANDING_S = 10.0  # for calls in flight when the process has been told to end
 
@@ -50,6 +51,10 @@ class Shift:
         self.urgent = self.urgent or os.getppid() != self._parent
         self._makes_room = self._makes_room or self._should_make_room(now - self._began)
         return True
+
+    def look_soon(self) -> None:
+        """Have it time to look in a quarter of a second."""
+        self._looked = time.monotonic() - LOOK_S + SOON_S
 
     def alone_is_due(self) -> bool:
         """Whether to interrupt other work for rows that must be tried alone: every thirty seconds, if there are any."""

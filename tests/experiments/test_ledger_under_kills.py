@@ -49,7 +49,7 @@ def test_a_killed_worker_loses_nothing_and_another_goes_on_at_once(
     nursery, make_experiment, make_version, connection, chat_server, alice
 ):
     chat_server.latency_s = 0.2
-    run = start(make_version("asking", connection_id=connection.pk), make_experiment(120), alice)
+    run = start(make_version("asking", connection_id=connection.pk), make_experiment(64), alice)
     worker = nursery.spawn("net")
     wait_for(lambda: settled(run) >= 10)
     kill(nursery, worker)
@@ -59,9 +59,9 @@ def test_a_killed_worker_loses_nothing_and_another_goes_on_at_once(
     assert time.monotonic() - killed_at < 3
     nursery.wait(successor)
     run.refresh_from_db()
-    assert (run.state, progress(run).scored) == (RunState.FINISHED, 120)
-    assert Call.objects.count() == 120
-    assert chat_server.calls <= 120 + connection.max_in_flight + UNFLUSHED
+    assert (run.state, progress(run).scored) == (RunState.FINISHED, 64)
+    assert Call.objects.count() == 64
+    assert chat_server.calls <= 64 + connection.max_in_flight + UNFLUSHED
 
 
 def test_chaos(nursery, make_experiment, make_version, connection, chat_server, alice):
@@ -123,8 +123,8 @@ def test_two_workers_share_a_connection_and_never_exceed_it(
 def test_a_worker_that_was_taken_for_dead_settles_what_it_asked_and_takes_nothing_more(
     nursery, make_experiment, make_version, connection, chat_server, alice
 ):
-    chat_server.latency_s = 0.5
-    run = start(make_version("asking", connection_id=connection.pk), make_experiment(40), alice)
+    chat_server.latency_s = 0.3
+    run = start(make_version("asking", connection_id=connection.pk), make_experiment(24), alice)
     zombie = nursery.spawn("net")
     wait_for(lambda: chat_server.calls >= 8)
     bury(Lease.objects.get(lane="net"), blame=True)
@@ -132,6 +132,6 @@ def test_a_worker_that_was_taken_for_dead_settles_what_it_asked_and_takes_nothin
     for worker in (zombie, successor):
         assert nursery.wait(worker) == 0
     run.refresh_from_db()
-    assert (run.state, progress(run).scored) == (RunState.FINISHED, 40)
-    assert chat_server.calls <= 40 + connection.max_in_flight + UNFLUSHED
+    assert (run.state, progress(run).scored) == (RunState.FINISHED, 24)
+    assert chat_server.calls <= 24 + connection.max_in_flight + UNFLUSHED
     assert not Lease.objects.exists()
