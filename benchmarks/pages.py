@@ -68,6 +68,7 @@ def fill(experiments: int) -> None:
     if Project.objects.exists():
         return
     owner = User.objects.create_user("owner", password="a-long-password")
+    Project.start("Empty", owner)
     project = Project.start("Large", owner)
     dataset_version = _dataset(project)
     versions = [_version(project, owner, number) for number in range(RUNS)]
@@ -205,6 +206,7 @@ def _pages() -> list[tuple[str, str]]:
     middle = Output.objects.filter(experiment=experiment).order_by("pk")[CASES // 2]
     grid = reverse("experiment-page", args=["large", experiment.pk])
     return [
+        ("an empty list: the frame of every page", reverse("run-list", args=["empty"])),
         ("experiments", reverse("experiment-list", args=["large"])),
         ("results, worst first", grid),
         ("results, by the third evaluator, best first", f"{grid}?by={run.pk}&sort=high"),

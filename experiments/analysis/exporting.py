@@ -1,4 +1,4 @@
-"""An experiment with all its evaluations as CSV or JSONL, streamed: a few hundred outputs in memory at a time."""
+"""An experiment with all its evaluations as CSV or JSONL, streamed: a thousand outputs in memory at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from evaluators.core import Status
 from experiments.models import Evaluation, Experiment, Output, Run, RunLabel
 
-CHUNK = 500  # outputs
+CHUNK = 1000  # outputs
 # A cell that begins like this would be run as a formula by a spreadsheet.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last ones are full width
 
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 
 
 def _pieces(experiment: Experiment, runs: Sequence[Run]) -> Iterator[list[Line]]:
-    """Every output in their order, some hundreds at a time. Two queries a piece."""
+    """Every output in their order, a thousand at a time. Two queries a piece."""
     rows = Output.objects.filter(experiment=experiment).order_by("pk").values_list(*OUTPUT.values())
     labels, after = _labels(runs), 0
     while piece := list(rows.filter(pk__gt=after)[:CHUNK]):
