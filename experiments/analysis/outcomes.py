@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Min
+from django.db.models import Count, Min, Q
 
 from evaluators.core import Status
 from experiments.models import Evaluation, EvaluationBody, Run, RunLabel
@@ -31,11 +31,12 @@ def label_counts(run: Run) -> list[LabelCount]:
     if not texts:
         return []
     scored = Evaluation.objects.filter(run=run, state=Status.SCORED, label_id__isnull=False).order_by()
-    rows = scored.values("label_id").annotate(n=Count("pk"), score=Min("score"), passed=Min("passed"))
+    rows = scored.values("label_id").annotate(
+        n=Count("pk"), score=Min("score"), below=Count("pk", filter=Q(passed=False))
+    )
     total = sum(row["n"] for row in rows)
     counts = [
-        LabelCount(texts[row["label_id"]], row["n"], row["n"] / total, row["score"], row["passed"] is False)
-        for row in rows
+        LabelCount(texts[row["label_id"]], row["n"], row["n"] / total, row["score"], row["below"] > 0) for row in rows
     ]
     return sorted(counts, key=lambda count: (-count.score, count.label))
 
