@@ -14,13 +14,26 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from evalstudio.calls.models import Connection
-from evalstudio.projects.models import ApiToken, Project, Role, Scope
-from evaluators.models import Evaluator
+from evalstudio.projects.models import ApiToken, AuditEntry, Project, Role, Scope
+from evaluators.core import Status
+from evaluators.models import Draft, Evaluator
 from experiments.datasets.importing import receiving
 from experiments.ledger.start import start
-from experiments.models import Case, Evaluation, Import, Output
+from experiments.models import (
+    Case,
+    CaseSpan,
+    Dataset,
+    Evaluation,
+    EvaluationBody,
+    Import,
+    Output,
+    OutputBody,
+    RunLabel,
+    System,
+)
 from tests.experiments.conftest import make_experiment  # noqa: F401
 
 VIEWER, EDITOR, OWNER = Role.VIEWER, Role.EDITOR, Role.OWNER
@@ -318,6 +331,60 @@ def test_nonsense_sent_to_the_api_breaks_nothing(client, alice, stage, name):
             assert reply.status_code < 500, (address, body[:60])
             if reply.status_code >= 400:
                 assert reply["Content-Type"] == "application/problem+json"
+
+
+MARKUP = "<img src=x onerror=alert(1)>\"'`{{7*7}}</textarea></script><script>alert(1)</script>"
+
+
+@pytest.fixture
+def marked_up(stage, alice):
+    """The stage with markup wherever people, files and models can leave text."""
+    alice.username = MARKUP
+    alice.save()
+    content = {"value": MARKUP, MARKUP: [MARKUP, {MARKUP: MARKUP}]}
+    Project.objects.update(name=MARKUP[:80])
+    for model in (Evaluator, Dataset, System, Connection, ApiToken):
+        model.objects.update(name=MARKUP[:80])
+    Connection.objects.update(model=MARKUP, blocked_why=MARKUP)
+    Case.objects.update(inputs=content, expected_outputs=content, metadata={MARKUP: MARKUP})
+    Case.objects.filter(pk=stage.ids["case"]).update(key=MARKUP)
+    CaseSpan.objects.filter(case=stage.ids["case"]).update(key=MARKUP)
+    Output.objects.update(error=MARKUP)
+    OutputBody.objects.update(outputs=content, steps=[{"name": MARKUP, "attributes": content}])
+    Import.objects.update(file_name=MARKUP)
+    AuditEntry.note(stage.project, alice, "saved", MARKUP)
+    Draft.objects.keep(stage.project, alice, "judge", {"name": [MARKUP], "prompt": [MARKUP]}, evaluator=None, key="d")
+    label = RunLabel.objects.create(run_id=stage.ids["run"], label_id=1, label=MARKUP)
+    scored = {"state": Status.SCORED, "score": 0.5, "label_id": label.label_id, "settled_at": timezone.now()}
+    Evaluation.objects.filter(pk=stage.ids["evaluation"]).update(**scored)
+    failed = {"state": Status.FAILED, "why": "thrown", "settled_at": timezone.now()}
+    Evaluation.objects.exclude(pk=stage.ids["evaluation"]).update(**failed)
+    EvaluationBody.objects.bulk_create(
+        EvaluationBody(evaluation=evaluation, reason=MARKUP, logs=[MARKUP]) for evaluation in Evaluation.objects.all()
+    )
+    return stage
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "fragment"])
+def test_text_is_never_markup(client, alice, marked_up, headers):
+    client.force_login(alice)
+    shown = 0
+    for name in PAGES:
+        for address in marked_up.addresses(name):
+            for query in (
+                "",
+                f"?peek={marked_up.ids['output']}&q=%3Cimg%20src=x",
+                "?draft=d",
+                "?tab=metrics&show=failed",
+            ):
+                reply = client.get(address + query, headers=headers)
+                if reply.status_code == 200 and not reply.streaming and "html" in reply["Content-Type"]:
+                    page = reply.content.decode()
+                    assert "<img src=x" not in page, address + query
+                    assert "<script>alert" not in page, address + query
+                    shown += "&lt;img src=x" in page
+                    assert "default-src 'self'" in reply["Content-Security-Policy"], address
+    assert shown > 30
 
 
 def _read_whole(reply) -> None:
