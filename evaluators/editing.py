@@ -17,7 +17,7 @@ from evalstudio.web.foreign import storable
 from evaluators.core import FieldError
 from evaluators.differences import as_sentence, named_differences
 from evaluators.forms.identity import IdentityForm
-from evaluators.kinds import Kind
+from evaluators.kinds import BadConfig, Kind
 from evaluators.models import Draft, Evaluator, EvaluatorVersion
 from evaluators.starters import Starter
 
@@ -65,11 +65,19 @@ class Place:
     def saved_fields(self) -> Fields:
         """The latest version, the starting point or a blank, as the fields somebody would have typed for it."""
         if self.latest and self.evaluator:
-            config, name = self.latest.config, self.evaluator.name
+            config, name = self._readable(self.latest), self.evaluator.name
         else:
             config, name = (self.starter.config, self.starter.title) if self.starter else (self.kind.blank(), "")
         identity = {"name": [name], "base": [str(self.latest.number) if self.latest else ""]}
         return self._chosen(identity | self.kind.form.typed(config))
+
+    def _readable(self, version: EvaluatorVersion) -> dict[str, Any]:
+        """What the version says in the present schema; a blank where it cannot be read any more."""
+        try:
+            self.kind.load(version.config, version.config_schema)
+            return self.kind.upgraded(version.config, version.config_schema)
+        except BadConfig:
+            return self.kind.blank()
 
     def _chosen(self, fields: Fields) -> Fields:
         """The fields with the first of the offered choices wherever none is made, as a browser shows them."""

@@ -19,7 +19,7 @@ from django.utils import timezone
 from evalstudio.calls.models import Connection
 from evalstudio.projects.models import ApiToken, AuditEntry, Project, Role, Scope
 from evaluators.core import Status
-from evaluators.models import Draft, Evaluator
+from evaluators.models import Draft, Evaluator, EvaluatorVersion
 from experiments.datasets.importing import receiving
 from experiments.ledger.start import start
 from experiments.models import (
@@ -390,6 +390,16 @@ def test_text_is_never_markup(client, alice, marked_up, headers):
 def _read_whole(reply) -> None:
     if reply.streaming:
         assert b"".join(reply.streaming_content) is not None
+
+
+def test_a_version_that_cannot_be_read_any_more_breaks_no_page(client, alice, stage):
+    EvaluatorVersion.objects.update(config={"nothing": "of use"}, config_schema=1)
+    client.force_login(alice)
+    for name in OF_PROJECTS:
+        for address in stage.addresses(name):
+            assert client.get(address).status_code < 500, address
+            said = {"version": stage.ids["version"], "experiment": stage.ids["experiment"], "kind": "heuristic"}
+            assert client.post(address, said).status_code < 500, address
 
 
 def test_the_stage_is_what_it_seems(stage):

@@ -10,6 +10,7 @@ from django.db.models import F, Max
 from evalstudio.calls.models import Connection
 from evaluators.core import Needs
 from evaluators.engine import work_of
+from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from experiments.ledger import turns
 from experiments.ledger.finish import OPEN, finish_run
@@ -28,7 +29,7 @@ def start(version: EvaluatorVersion, experiment: Experiment, started_by: Any = N
     Asked again, it returns the same run, adds rows for outputs that are new and goes on where it was stopped. Killed at
     any moment, it leaves a run that is still preparing, which the sweep completes. Raises CannotStart.
     """
-    needs = work_of(version).needs
+    needs = _needs(version)
     run, _ = Run.objects.get_or_create(
         version=version,
         experiment=experiment,
@@ -57,6 +58,13 @@ def prepare(run_id: int) -> None:
         after = upto
     with transaction.atomic():
         _activate(run_id)
+
+
+def _needs(version: EvaluatorVersion) -> Needs:
+    try:
+        return work_of(version).needs
+    except BadConfig as error:
+        raise CannotStart(f"This version cannot be read any more. Edit it and save it again. ({error})") from error
 
 
 def _connection(needs: Needs, project_id: int) -> Connection | None:
