@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, Literal
 
 from evalstudio.calls.replies import Reply
 
-Lane = Literal["net", "cpu"]
+Lane = Literal["net", "cpu", "people"]
+Direction = Literal["higher", "lower"]
+
+# What a version runs on.
+RESULT = "result"  # one output
+COMPARISON = "comparison"  # two outputs of one case, a baseline and the one it is compared with
 
 
 class Status(IntEnum):
@@ -44,15 +49,33 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Comparand:
+    """The second output of a comparison, as `comparison` in prompts and heuristics."""
+
+    outputs: Any = None
+    steps: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
-    """A case with its output, as an evaluator sees it: plain data without ids, so it cannot know where it runs."""
+    """A case with its output, as an evaluator sees it: plain data without ids, so it cannot know where it runs.
+
+    In a comparison `outputs` and `steps` are the baseline's, and `comparison` holds those of the compared result.
+    """
 
     inputs: Any = None
     expected_outputs: Any = None
     outputs: Any = None
     steps: Any = None
     metadata: Any = None
+    comparison: Comparand | None = None
     repeat: int = 0  # which of several askings of the same question this is
+
+    def exchanged(self) -> Sample:
+        """The same case with its two outputs in each other's place."""
+        assert self.comparison is not None
+        swapped = Comparand(self.outputs, self.steps)
+        return replace(self, outputs=self.comparison.outputs, steps=self.comparison.steps, comparison=swapped)
 
     def roots(self) -> dict[str, Any]:
         """The sample under the names that prompts, paths and heuristics use."""
@@ -62,10 +85,11 @@ class Sample:
             "outputs": self.outputs,
             "steps": self.steps,
             "metadata": self.metadata,
+            "comparison": self.comparison and {"outputs": self.comparison.outputs, "steps": self.comparison.steps},
         }
 
 
-ROOTS = ("inputs", "expectedOutputs", "outputs", "steps", "metadata")
+ROOTS = ("inputs", "expectedOutputs", "outputs", "steps", "metadata", "comparison")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +98,14 @@ class Score:
 
     `value` is in [0, 1] for enum and percentage scorings. `reason` is the judge's justification of a scored sample and
     otherwise the sentence that says what went wrong. `replies` are the model replies behind it, the last one decisive.
+    `expected` is the label that a classification should have given. A comparison's `value` is 0 where the baseline is
+    better, 1 where the compared output is, 0.5 where they are equal.
     """
 
     status: Status
     value: float | None = None
     label: str | None = None
+    expected: str | None = None
     passed: bool | None = None
     why: Why | None = None
     reason: str = ""
@@ -103,11 +130,33 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """One number that an evaluator gives besides its value: a key of `Score.measures`.
+
+    `unit` is "share" for numbers in [0, 1], otherwise what is counted. Without a direction neither end is better.
+    """
+
+    name: str
+    title: str
+    direction: Direction | None = None
+    threshold: float | None = None
+    unit: str = "share"
+
+
+FLIPPED = Measure("flipped", "Orders disagree", "lower")  # of judges that are asked in both orders: 0 or 1
+
+
+@dataclass(frozen=True, slots=True)
 class Needs:
-    """What a configuration needs to run: its lane, and the connection (by id) that it calls, if any."""
+    """What a configuration needs to run: its lane, the connection (by id) that it calls if any, and two outputs or one.
+
+    `calls` is the number of requests that one sample takes when nothing goes wrong.
+    """
 
     lane: Lane
     connection_id: int | None = None
+    compares: bool = False
+    calls: int = 1
 
 
 @dataclass(frozen=True, slots=True)

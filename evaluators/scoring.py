@@ -1,4 +1,4 @@
-"""How a verdict becomes a number: options with percentages, or a share from 0 to 1; and when that number passes."""
+"""How a verdict becomes a number: options with percentages, or a number in a range; and when that number passes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Any
 
-from evaluators.core import FieldError
-
-Direction = Literal["higher", "lower"]
+from evaluators.core import Direction, FieldError
 
 ENUM = "enum"
 PERCENTAGE = "percentage"
@@ -82,18 +80,25 @@ class EnumScoring:
 
 @dataclass(frozen=True, slots=True)
 class PercentageScoring:
-    """The verdict is a number from 0 to 1."""
+    """The verdict is a number from `low` to `high`, which count as 0 and 1."""
+
+    low: float = 0.0
+    high: float = 1.0
 
     def value(self, number: Any) -> float:
-        """The number as it counts. Raises OffScale for anything but a real number from 0 to 1; nothing is clamped."""
+        """The number as it counts, in [0, 1]. Raises OffScale for anything but a real number in the range.
+
+        Nothing is clamped.
+        """
         if isinstance(number, bool) or not isinstance(number, int | float):
-            raise OffScale(f"The score must be a number from 0 to 1, not {_described(number)}.")
-        if not math.isfinite(number) or not 0 <= number <= 1:
-            raise OffScale(f"The score {number:g} is outside the range from 0 to 1.")
-        return float(number) + 0.0  # + 0.0 turns -0.0 into 0.0
+            raise OffScale(f"The score must be a number from {self.low:g} to {self.high:g}, not {_described(number)}.")
+        if not math.isfinite(number) or not self.low <= number <= self.high:
+            raise OffScale(f"The score {number:g} is outside the range from {self.low:g} to {self.high:g}.")
+        return (float(number) - self.low) / (self.high - self.low) + 0.0  # + 0.0 turns -0.0 into 0.0
 
     def stored(self) -> dict[str, Any]:
-        return {"type": PERCENTAGE}
+        ends = {} if (self.low, self.high) == (0, 1) else {"low": self.low, "high": self.high}
+        return {"type": PERCENTAGE, **ends}
 
 
 Scoring = EnumScoring | PercentageScoring
@@ -102,7 +107,7 @@ Scoring = EnumScoring | PercentageScoring
 def read(stored: Mapping[str, Any]) -> Scoring:
     """The scoring of a stored configuration. Raises KeyError, TypeError or ValueError on any other shape."""
     if stored["type"] == PERCENTAGE:
-        return PercentageScoring()
+        return PercentageScoring(float(stored.get("low", 0.0)), float(stored.get("high", 1.0)))
     if stored["type"] != ENUM:
         raise ValueError(f"There is no scoring “{stored['type']}”.")
     return EnumScoring(
@@ -129,8 +134,16 @@ class Passing:
 def check(scoring: Scoring) -> list[FieldError]:
     """What is wrong with the scoring, by field: `option_label.1`, `option_percentage.0`, or `option_label` for all."""
     if isinstance(scoring, PercentageScoring):
-        return []
+        return _check_range(scoring)
     return [*_check_count(scoring.options), *_check_labels(scoring.options), *_check_percentages(scoring.options)]
+
+
+def _check_range(scoring: PercentageScoring) -> list[FieldError]:
+    if not (math.isfinite(scoring.low) and math.isfinite(scoring.high)):
+        return [FieldError("range_high", "Both ends of the range are plain numbers.")]
+    if scoring.low >= scoring.high:
+        return [FieldError("range_high", f"The highest number must be above the lowest, {scoring.low:g}.")]
+    return []
 
 
 def _check_count(options: tuple[Option, ...]) -> list[FieldError]:

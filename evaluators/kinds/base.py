@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from evaluators.core import FieldError, Needs, Sample, Score
+from evaluators.core import FieldError, Measure, Needs, Sample, Score
 from evaluators.tools import Tools
 
 if TYPE_CHECKING:
@@ -34,13 +34,17 @@ C = TypeVar("C", bound=Config)
 
 
 class Kind(Protocol[C]):
-    """A kind of evaluator. `key` is stored; `title`, `summary`, `icon` are shown; `schema` counts its stored shapes."""
+    """A kind of evaluator. `key` is stored; `title`, `summary`, `icon` are shown; `schema` counts its stored shapes.
+
+    `can_compare` tells whether its evaluators may run on a comparison of two results.
+    """
 
     key: str
     title: str
     summary: str
     icon: str
     schema: int
+    can_compare: bool
 
     @property
     def form(self) -> type[KindForm]:
@@ -60,7 +64,11 @@ class Kind(Protocol[C]):
         ...
 
     def needs(self, config: C) -> Needs:
-        """The lane it runs in, and the connection it calls."""
+        """The lane it runs in, the connection it calls, and whether it compares two results."""
+        ...
+
+    def measures(self, config: C) -> tuple[Measure, ...]:
+        """What its scores measure besides their value, in the order in which it is shown."""
         ...
 
     def check(self, config: C) -> list[FieldError]:
@@ -77,7 +85,7 @@ class Kind(Protocol[C]):
 
 
 class CallingKind(Kind[C], Protocol[C]):
-    """A kind that waits for others: many samples are evaluated at once on an event loop."""
+    """A kind that waits for others: many samples are evaluated at once on an event loop. Its lane is "net"."""
 
     async def one(self, config: C, sample: Sample, tools: Tools) -> Score:
         """The score of one sample. Raises NotNow when the work has to stop."""
@@ -85,7 +93,10 @@ class CallingKind(Kind[C], Protocol[C]):
 
 
 class ComputingKind(Kind[C], Protocol[C]):
-    """A kind that uses the processor: prepared once, then given batches, without an event loop."""
+    """A kind that uses the processor: prepared once, then given batches, without an event loop. Its lane is "cpu".
+
+    A kind may be both, of which the lane of each configuration chooses one; a kind of the lane "people" is neither.
+    """
 
     def prepare(self, config: C, tools: Tools) -> Callable[[Sequence[Sample]], list[Score]]:
         """A function that gives one score for each sample, in order."""

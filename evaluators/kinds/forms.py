@@ -1,12 +1,9 @@
-"""The form that all kinds share: a scale, a threshold, a direction. Page, API and command line validate through it."""
+"""The form of a kind: page, API, import and command line make and check configurations through it alone."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django import forms
@@ -16,43 +13,13 @@ from django.http import QueryDict
 from evalstudio.projects.models import Project
 from evalstudio.web.foreign import is_storable
 from evaluators.core import FieldError
-from evaluators.scoring import ENUM, PERCENTAGE, EnumScoring, Option, PercentageScoring, share
+from evaluators.scoring import share
 
 if TYPE_CHECKING:
     from evaluators.kinds.base import Kind, Stored
 
 Typed = dict[str, list[str]]  # a form as typed: field name → its values, in order
-
-OPTION_COLUMNS = ("option_label", "option_percentage", "option_description")
 UNSTORABLE = "Leave out the characters that cannot be stored: NUL and halves of characters."
-
-
-@dataclass(frozen=True, slots=True)
-class TypedOption:
-    """One row of the scale as typed; `row` is its place on the page."""
-
-    row: int
-    label: str
-    percentage: str
-    description: str
-
-    def read(self) -> Option:
-        """The option, its percentage NaN where what was typed is no number: the check of the scoring says so."""
-        percentage = percent(self.percentage)
-        return Option(
-            " ".join(self.label.split()),
-            math.nan if percentage is None else percentage,
-            self.description.strip().replace("\r\n", "\n"),
-        )
-
-
-class OptionRows(forms.Widget):
-    """Reads the rows of a scale from three lists of equal order; rows in which nothing is typed are left out."""
-
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[TypedOption]:
-        columns = [data.getlist(column) for column in OPTION_COLUMNS]
-        rows = enumerate(zip_longest(*columns, fillvalue=""))
-        return [TypedOption(row, *texts) for row, texts in rows if any(text.strip() for text in texts)]
 
 
 class PercentField(forms.CharField):
@@ -92,19 +59,10 @@ def _plain_number(number: Decimal) -> str:
 
 
 class KindForm(forms.Form):
-    """The fields of a configuration. Subclasses name their kind, add fields, and give `own_config` and `own_typed`."""
+    """The fields of a configuration. Subclasses name their kind, add fields, and give `to_config` and `typed`."""
 
     kind: ClassVar[Kind[Any]]
-    blanks: ClassVar[dict[str, Any]] = {"scoring": ENUM, "direction": "higher"}  # others are None when blank
-
-    scoring = forms.ChoiceField(
-        choices=[(ENUM, "Options"), (PERCENTAGE, "Percentage")], widget=forms.RadioSelect, initial=ENUM
-    )
-    option_label = forms.Field(label="Options", widget=OptionRows, required=False)
-    threshold = PercentField(label="Passes at, %", required=False)
-    direction = forms.ChoiceField(
-        label="Better is", choices=[("higher", "higher"), ("lower", "lower")], initial="higher"
-    )
+    blanks: ClassVar[dict[str, Any]] = {}  # what a wrong field counts as; others "" for texts, else None
 
     def __init__(self, data: Any = None, *, project: Project, **more: Any) -> None:
         super().__init__(data, **more)
@@ -133,43 +91,21 @@ class KindForm(forms.Form):
             self.cleaned_data[name] = self.blanks.get(name, "" if type(self.fields[name]) is forms.CharField else None)
         config = self.kind.load(self.to_config(), self.kind.schema)
         faults = [fault for fault in self.kind.check(config) if fault.field not in wrong]
-        faults += self._unstorable_options()
-        self._faults = [self._placed(fault) for fault in faults]
+        self._faults = [self.placed(fault) for fault in faults + self.own_faults()]
         for fault in self._faults:
             self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return self.cleaned_data
 
-    def _placed(self, fault: FieldError) -> FieldError:
-        """A fault of the n-th option with the row of the page that the option was typed in."""
-        name, _, index = fault.field.partition(".")
-        if not index:
-            return fault
-        row = self.cleaned_data["option_label"][int(index)].row
-        return FieldError(f"{name}.{row}", fault.message, fault.line, fault.suggestion, fault.found)
+    def own_faults(self) -> list[FieldError]:
+        """What is wrong with what was typed and cannot be seen in the configuration."""
+        return []
 
-    def _unstorable_options(self) -> list[FieldError]:
-        rows = enumerate(self.cleaned_data["option_label"])
-        return [
-            FieldError(f"option_label.{index}", UNSTORABLE)
-            for index, option in rows
-            if not is_storable(option.label + option.description)
-        ]
+    def placed(self, fault: FieldError) -> FieldError:
+        """A fault of a repeated row with the row of the page that it was typed in."""
+        return fault
 
     def to_config(self) -> Stored:
         """The configuration to store."""
-        return self.own_config() | {
-            "scoring": self._scoring().stored(),
-            "threshold": self.cleaned_data["threshold"],
-            "direction": self.cleaned_data["direction"],
-        }
-
-    def _scoring(self) -> EnumScoring | PercentageScoring:
-        if self.cleaned_data["scoring"] == PERCENTAGE:
-            return PercentageScoring()
-        return EnumScoring(tuple(typed.read() for typed in self.cleaned_data["option_label"]))
-
-    def own_config(self) -> Stored:
-        """The settings that this kind alone has."""
         raise NotImplementedError
 
     @classmethod
@@ -178,21 +114,6 @@ class KindForm(forms.Form):
 
         Raises KeyError, TypeError or ValueError for a configuration of another shape.
         """
-        scoring = config["scoring"]
-        options: Iterable[Mapping[str, Any]] = scoring.get("options", ())
-        labels, percentages, descriptions = OPTION_COLUMNS
-        return cls.own_typed(config) | {
-            "scoring": [str(scoring["type"])],
-            labels: [str(option["label"]) for option in options],
-            percentages: [as_number(option["percentage"]) for option in options],
-            descriptions: [str(option.get("description", "")) for option in options],
-            "threshold": ["" if config["threshold"] is None else as_percent(config["threshold"])],
-            "direction": [str(config["direction"])],
-        }
-
-    @classmethod
-    def own_typed(cls, config: Mapping[str, Any]) -> Typed:
-        """The fields that this kind alone has."""
         raise NotImplementedError
 
     @classmethod

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 
 from evaluators import scoring
-from evaluators.core import FieldError, Needs, Sample, Score, Status, Why
+from evaluators.core import COMPARISON, RESULT, FieldError, Measure, Needs, Sample, Score, Status, Why
 from evaluators.kinds.base import BadConfig, Stored
-from evaluators.kinds.forms import KindForm, Typed
+from evaluators.kinds.forms import Typed
+from evaluators.kinds.scored import ScoredForm, blank_scale, check_scale
 from evaluators.scoring import EnumScoring, OffScale, Passing, Scoring
 from evaluators.tools import Tools, javascript
 
@@ -35,6 +36,7 @@ class HeuristicConfig:
     scoring: Scoring
     passing: Passing
     seed: int = 0
+    runs_on: str = RESULT
 
 
 class Heuristic:
@@ -44,25 +46,20 @@ class Heuristic:
     title = "Heuristic"
     summary = "A JavaScript function of yours that computes the score. Fast, free, and always the same."
     icon = "code"
-    schema = 1
+    schema = 2
+    can_compare = True
 
     @property
     def form(self) -> type[HeuristicForm]:
         return HeuristicForm
 
     def blank(self) -> Stored:
-        return {
-            "code": BLANK_CODE,
-            "scoring": {"type": scoring.PERCENTAGE},
-            "threshold": None,
-            "direction": "higher",
-            "seed": 0,
-        }
+        return {"code": BLANK_CODE, "seed": 0, **blank_scale(scoring.PERCENTAGE)}
 
     def upgraded(self, stored: Mapping[str, Any], schema: int) -> Stored:
-        if schema != self.schema:
+        if not 1 <= schema <= self.schema:
             raise BadConfig(f"There is no schema {schema} of this kind.")
-        return dict(stored)
+        return {"scale": None, "runs_on": RESULT, **stored}  # schema 1 had neither
 
     def load(self, stored: Mapping[str, Any], schema: int) -> HeuristicConfig:
         config = self.upgraded(stored, schema)
@@ -72,15 +69,19 @@ class Heuristic:
                 scoring=scoring.read(config["scoring"]),
                 passing=Passing(config["threshold"], config["direction"]),
                 seed=config["seed"],
+                runs_on=config["runs_on"],
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadConfig(f"This is not the configuration of a heuristic: {error!r}.") from error
 
     def needs(self, config: HeuristicConfig) -> Needs:
-        return Needs("cpu")
+        return Needs("cpu", compares=config.runs_on == COMPARISON)
+
+    def measures(self, config: HeuristicConfig) -> tuple[Measure, ...]:
+        return ()
 
     def check(self, config: HeuristicConfig) -> list[FieldError]:
-        return [*_check_code(config), *scoring.check(config.scoring), *scoring.check_passing(config.passing)]
+        return [*_check_code(config), *check_scale(config)]
 
     def paths(self, config: HeuristicConfig) -> tuple[str, ...]:
         return ()  # code may read whatever it likes
@@ -176,7 +177,7 @@ def _check_code(config: HeuristicConfig) -> list[FieldError]:
     return []
 
 
-class HeuristicForm(KindForm):
+class HeuristicForm(ScoredForm):
     """The settings of a heuristic as people type them."""
 
     kind = Heuristic()

@@ -15,9 +15,10 @@ from evalstudio.projects.models import Project
 from evalstudio.web.foreign import id_in, is_storable
 from evaluators import prompts, scoring
 from evaluators.asking import LettersDiffer, Manner, Question, judge, manner
-from evaluators.core import FieldError, Needs, Sample, Score, Why
+from evaluators.core import COMPARISON, FLIPPED, RESULT, FieldError, Measure, Needs, Sample, Score, Why
 from evaluators.kinds.base import BadConfig, Stored
-from evaluators.kinds.forms import KindForm, Typed, as_number
+from evaluators.kinds.forms import Typed, as_number
+from evaluators.kinds.scored import ScoredForm, blank_scale, check_scale
 from evaluators.models import EvaluatorVersion
 from evaluators.paths import MissingPath
 from evaluators.prompts import Prompt, PromptError, RenderError
@@ -26,6 +27,7 @@ from evaluators.tools import Tools
 
 MOST_TOKENS = 100_000
 MOST_GUIDE = 20_000
+SINCE_2: Stored = {"both_orders": True, "weighted": False, "variables": [], "images": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,12 @@ class JudgeConfig:
     temperature: float = 0.0
     max_tokens: int = 1024
     seed: int | None = None
+    runs_on: str = RESULT
+    both_orders: bool = True
+    weighted: bool = False
+    variables: tuple[tuple[str, str], ...] = ()  # (name, path)
+    images: tuple[str, ...] = ()  # paths
+    scale: tuple[str, str] = ("", "")  # name and description of the scale, where it is one of the project
 
 
 class Judge:
@@ -50,7 +58,8 @@ class Judge:
     title = "AI judge"
     summary = "A model reads what you show it and answers on your scale, with its reasons."
     icon = "judge"
-    schema = 1
+    schema = 2
+    can_compare = True
 
     @property
     def form(self) -> type[JudgeForm]:
@@ -62,18 +71,17 @@ class Judge:
             "guide": "",
             "connection_id": None,
             "model": "",
-            "scoring": {"type": scoring.ENUM, "options": []},
-            "threshold": None,
-            "direction": "higher",
             "temperature": 0.0,
             "max_tokens": 1024,
             "seed": None,
+            **SINCE_2,
+            **blank_scale(),
         }
 
     def upgraded(self, stored: Mapping[str, Any], schema: int) -> Stored:
-        if schema != self.schema:
+        if not 1 <= schema <= self.schema:
             raise BadConfig(f"There is no schema {schema} of this kind.")
-        return dict(stored)
+        return {"scale": None, "runs_on": RESULT, **SINCE_2, **stored}
 
     def load(self, stored: Mapping[str, Any], schema: int) -> JudgeConfig:
         config = self.upgraded(stored, schema)
@@ -88,15 +96,25 @@ class Judge:
                 temperature=config["temperature"],
                 max_tokens=config["max_tokens"],
                 seed=config["seed"],
+                runs_on=config["runs_on"],
+                both_orders=config["both_orders"],
+                weighted=config["weighted"],
+                variables=tuple((str(one["name"]), str(one["path"])) for one in config["variables"]),
+                images=tuple(map(str, config["images"])),
+                scale=(config["scale"]["name"], config["scale"]["description"]) if config["scale"] else ("", ""),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadConfig(f"This is not the configuration of a judge: {error!r}.") from error
 
     def needs(self, config: JudgeConfig) -> Needs:
-        return Needs("net", config.connection_id)
+        compares = config.runs_on == COMPARISON
+        return Needs("net", config.connection_id, compares, calls=2 if compares and config.both_orders else 1)
+
+    def measures(self, config: JudgeConfig) -> tuple[Measure, ...]:
+        return (FLIPPED,) if self.needs(config).calls == 2 else ()
 
     def check(self, config: JudgeConfig) -> list[FieldError]:
-        errors = [*_check_prompt(config), *scoring.check(config.scoring), *scoring.check_passing(config.passing)]
+        errors = [*_check_prompt(config), *check_scale(config)]
         if config.connection_id is None or not config.model.strip():
             errors.append(FieldError("model", "Choose a model."))
         if len(config.guide) > MOST_GUIDE:
@@ -192,11 +210,11 @@ def model_choice(connection_id: int | None, model: str) -> str:
     return "" if connection_id is None else f"{connection_id}:{model}"
 
 
-class JudgeForm(KindForm):
+class JudgeForm(ScoredForm):
     """The settings of a judge as people type them."""
 
     kind = Judge()
-    blanks = KindForm.blanks | {"model": (None, "")}
+    blanks = ScoredForm.blanks | {"model": (None, "")}
     field_order = ("prompt", "model", "guide")
 
     prompt = forms.CharField(
@@ -230,6 +248,7 @@ class JudgeForm(KindForm):
             "temperature": 0.0 if cleaned["temperature"] is None else cleaned["temperature"],
             "max_tokens": cleaned["max_tokens"] or 1024,
             "seed": cleaned["seed"],
+            **SINCE_2,
         }
 
     @classmethod

@@ -8,13 +8,12 @@ from typing import Final
 from jinja2 import meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
-from evaluators.core import ROOTS, FieldError
+from evaluators.core import COMPARISON, ROOTS, FieldError
 from evaluators.paths import SPAN, nearest
 from evaluators.prompts.language import FILTERS, LOOP_ATTRIBUTES, METHODS, TESTS
 from evaluators.prompts.marking import SINGLE_NAMES
 
-NAMES: Final = (*ROOTS, SPAN)
-COMPARISON = "comparison"
+NAMES: Final = (*(root for root in ROOTS if root != COMPARISON), SPAN)
 MOST_PARTS = 5_000  # expressions and statements of a prompt
 MOST_DEEP = 50  # parts within parts
 MOST_LOOPS_DEEP = 10

@@ -107,9 +107,11 @@ class Column:
         return drawing(self.summary.steps, self.passing.threshold)
 
 
-def current_runs(experiment: Experiment) -> list[Run]:
-    """The runs whose results the experiment shows, in the order in which their evaluators were made."""
-    runs = experiment.runs.filter(is_current=True).select_related("version__evaluator__project", "connection")
+def current_runs(experiment: Experiment, baseline: Experiment | None = None) -> list[Run]:
+    """The runs whose results the experiment shows, alone or against a baseline, in the order of their evaluators."""
+    runs = experiment.runs.filter(is_current=True, baseline=baseline).select_related(
+        "version__evaluator__project", "connection"
+    )
     return list(runs.order_by("version__evaluator", "version__number", "pk"))
 
 

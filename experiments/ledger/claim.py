@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import cast
+from typing import Any, cast
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -20,9 +20,11 @@ from evalstudio.calls.leases import alive
 from evaluators.core import Lane, Sample
 from experiments.ledger.finish import OPEN, PENDING
 from experiments.models import Evaluation, Run, RunState, Slice
+from experiments.samples import compared
 
 CRASHES = 2  # a slice that has ended so many workers is tried alone
 MOST_SLICES = 16  # leased at once
+BASELINE = ("baseline_output__body__outputs", "baseline_output__body__steps")
 
 ENDPOINT_IS_OPEN = Q(connection=None) | Q(connection__archived_at=None) & (
     Q(connection__blocked_until=None) | Q(connection__blocked_until__lte=Now())
@@ -115,6 +117,7 @@ def read_rows(claimed: Claim) -> list[Row]:
         "output__case__metadata",
         "output__body__outputs",
         "output__body__steps",
+        *(BASELINE if claimed.run.baseline_id else ()),
     )
     last_ids = [part.last_id for part in claimed.slices]
     pending = Evaluation.objects.filter(_stretches(claimed.slices), run=claimed.run, **PENDING).order_by("id")
@@ -123,12 +126,17 @@ def read_rows(claimed: Claim) -> list[Row]:
             row_id,
             claimed.run.pk,
             claimed.slices[bisect_left(last_ids, row_id)].pk,
-            Sample(
-                inputs=inputs, expected_outputs=expected, outputs=outputs, steps=steps, metadata=metadata, repeat=repeat
-            ),
+            _sample(*values),
         )
-        for row_id, repeat, inputs, expected, metadata, outputs, steps in pending.values_list(*columns)
+        for row_id, *values in pending.values_list(*columns)
     ]
+
+
+def _sample(repeat: int, inputs: Any, expected: Any, metadata: Any, outputs: Any, steps: Any, *baseline: Any) -> Sample:
+    sample = Sample(
+        inputs=inputs, expected_outputs=expected, outputs=outputs, steps=steps, metadata=metadata, repeat=repeat
+    )
+    return compared(sample, *baseline) if baseline else sample
 
 
 def _stretches(slices: list[Slice]) -> Q:

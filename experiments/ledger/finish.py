@@ -61,11 +61,15 @@ def close_slices(slice_ids: Iterable[int]) -> int:
 
 @transaction.atomic
 def finish_run(run_id: int) -> bool:
-    """Finish the run if no slice of it is open. True for the one caller whose update did it. Locks first, as above."""
+    """Finish the run if no slice of it is open and no row awaits people. True for the one caller whose update did it.
+
+    Locks first, as above.
+    """
     Run.objects.select_for_update().filter(pk=run_id).values_list("pk").first()
     return bool(
         Run.objects.filter(
             ~Exists(Slice.objects.filter(OPEN, run_id=OuterRef("pk"))),
+            ~Exists(Evaluation.objects.filter(run_id=OuterRef("pk"), state=Status.AWAITING)),
             pk=run_id,
             state__in=(RunState.ACTIVE, RunState.STOPPING),
         ).update(state=RunState.FINISHED, finished_at=Now(), revision=F("revision") + 1)

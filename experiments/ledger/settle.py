@@ -56,7 +56,8 @@ def _settle_some(book: Book, scored: Sequence[Scored]) -> set[int]:
 
 
 def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
-    labels = _label_ids(book, (score.label for _, score in scored if score.label is not None))
+    said = (label for _, score in scored for label in (score.label, score.expected) if label is not None)
+    labels = _label_ids(book, said)
     with transaction.atomic():
         replies = [reply for _, score in scored for reply in score.replies]
         keep_replies(replies)
@@ -68,14 +69,15 @@ def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
 
 def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int]:
     """Settle those rows that are still pending, in one statement; their ids."""
-    values = ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s)"] * len(scored))
+    values = ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s, %s)"] * len(scored))
     parameters: list[Any] = []
     for row_id, score in scored:
-        label_id = labels.get(_label(score.label)) if score.label is not None else None
+        label_id, expected_id = _id_in(labels, score.label), _id_in(labels, score.expected)
         value = score.value if score.status is Status.SCORED else None
         parameters += (
-            row_id, int(score.status), value, label_id, score.passed, score.why or "", score.latency_ms, score.cost_usd
-        )  # fmt: skip
+            *(row_id, int(score.status), value, label_id, expected_id, score.passed),
+            *(score.why or "", score.latency_ms, score.cost_usd),
+        )
     # The casts tell PostgreSQL the types of columns that hold nothing but NULL.
     with connection.cursor() as cursor:
         cursor.execute(
@@ -83,10 +85,11 @@ def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int
                   state = CAST(fresh.column2 AS smallint),
                   score = CAST(fresh.column3 AS double precision),
                   label_id = CAST(fresh.column4 AS integer),
-                  passed = CAST(fresh.column5 AS boolean),
-                  why = CAST(fresh.column6 AS varchar),
-                  latency_ms = CAST(fresh.column7 AS double precision),
-                  cost_usd = CAST(fresh.column8 AS double precision),
+                  expected_id = CAST(fresh.column5 AS integer),
+                  passed = CAST(fresh.column6 AS boolean),
+                  why = CAST(fresh.column7 AS varchar),
+                  latency_ms = CAST(fresh.column8 AS double precision),
+                  cost_usd = CAST(fresh.column9 AS double precision),
                   settled_at = {now_sql()}
                 FROM (VALUES {values}) AS fresh
                 WHERE experiments_evaluation.id = fresh.column1 AND experiments_evaluation.state = 0
@@ -94,6 +97,10 @@ def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int
             parameters,
         )
         return {row_id for (row_id,) in cursor.fetchall()}
+
+
+def _id_in(labels: Mapping[str, int], label: str | None) -> int | None:
+    return None if label is None else labels.get(_label(label))
 
 
 def _count(book: Book, replies: Sequence[Reply]) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, Max
 
 from evalstudio.calls.models import Connection
-from evaluators.core import Needs
+from evaluators.core import Needs, Status
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from experiments.ledger import turns
 from experiments.ledger.finish import OPEN, finish_run
-from experiments.models import Experiment, Output, Run, RunState, Slice
+from experiments.models import Experiment, Output, Purpose, Run, RunState, Slice
 
 BATCH = 20_000  # rows a transaction
 
@@ -23,26 +24,80 @@ class CannotStart(Exception):
     """This version cannot run here. The message is a sentence for the person who asked."""
 
 
-def start(version: EvaluatorVersion, experiment: Experiment, started_by: Any = None) -> Run:
+def start(
+    version: EvaluatorVersion, experiment: Experiment, started_by: Any = None, *, baseline: Experiment | None = None
+) -> Run:
     """The current run of a version over an experiment, with a row for every output the experiment has now.
 
-    Asked again, it returns the same run, adds rows for outputs that are new and goes on where it was stopped. Killed at
-    any moment, it leaves a run that is still preparing, which the sweep completes. Raises CannotStart.
+    A comparative version needs a baseline, and gets a row for every output whose case has one there too. Asked again,
+    it returns the same run, adds rows for outputs that are new and goes on where it was stopped. Killed at any moment,
+    it leaves a run that is still preparing, which the sweep completes. Raises CannotStart.
     """
     needs = _needs(version)
+    _check_pair(needs, experiment, baseline)
     run, _ = Run.objects.get_or_create(
         version=version,
         experiment=experiment,
+        baseline=baseline,
         is_current=True,
-        defaults={
-            "lane": needs.lane,
-            "connection": _connection(needs, experiment.project_id),
-            "started_by": started_by,
-        },
+        defaults=_facts(needs, experiment) | {"started_by": started_by},
     )
+    return _prepared(run)
+
+
+def start_sample(
+    version: EvaluatorVersion,
+    experiment: Experiment,
+    started_by: Any = None,
+    *,
+    purpose: Purpose,
+    output_ids: Sequence[int],
+    baseline: Experiment | None = None,
+    first_repeat: int = 0,
+    repeats: int = 1,
+) -> Run:
+    """A run over some outputs only, apart from those whose results are shown; asked again, the same run.
+
+    `repeats` judgements of each output, numbered from `first_repeat`; no two of them share a reply. Raises CannotStart.
+    """
+    needs = _needs(version)
+    _check_pair(needs, experiment, baseline)
+    wanted = {
+        "version": version,
+        "experiment": experiment,
+        "baseline": baseline,
+        "purpose": purpose,
+        "sample": sorted(output_ids),
+        "first_repeat": first_repeat,
+        "repeats": repeats,
+    }
+    run = Run.objects.filter(**wanted).order_by("pk").first()
+    facts = _facts(needs, experiment) | {"started_by": started_by, "is_current": False}
+    return _prepared(run or Run.objects.create(**wanted, **facts))
+
+
+def _prepared(run: Run) -> Run:
     prepare(run.pk)
     run.refresh_from_db()
     return run
+
+
+def _facts(needs: Needs, experiment: Experiment) -> dict[str, Any]:
+    return {"lane": needs.lane, "connection": _connection(needs, experiment.project_id)}
+
+
+def _check_pair(needs: Needs, experiment: Experiment, baseline: Experiment | None) -> None:
+    """Comparative versions run on pairs of one data set, the others never do."""
+    if needs.compares and baseline is None:
+        raise CannotStart("This version compares two results. Open one and choose the other to compare it with.")
+    if baseline is None:
+        return
+    if not needs.compares:
+        raise CannotStart("This version judges one result. Run it on each of the two.")
+    if baseline.pk == experiment.pk:
+        raise CannotStart("A result cannot be compared with itself. Choose another.")
+    if baseline.dataset_version.dataset_id != experiment.dataset_version.dataset_id:
+        raise CannotStart("The two results answer different data sets, so there are no cases that both have.")
 
 
 def prepare(run_id: int) -> None:
@@ -86,19 +141,34 @@ def _end_of_batch(run_id: int, after: int) -> int | None:
 
 def _slice_size(run: Run) -> int:
     """Rows a slice: small runs are cut so that all workers get some, large ones so that slices stay few."""
-    rows = Output.objects.filter(experiment=run.experiment_id).count()
-    return max(8, min(rows // 64, 64 if run.connection_id else 256))
+    outputs = len(run.sample) if run.sample is not None else Output.objects.filter(experiment=run.experiment_id).count()
+    return max(8, min(outputs * run.repeats // 64, 64 if run.connection_id else 256))
 
 
 def _insert_rows(run: Run, after: int, upto: int) -> int:
-    """Rows for a stretch of outputs; how many there were not yet."""
+    """Rows for a stretch of outputs; how many there were not yet. Those that people score await them."""
+    state = Status.AWAITING if run.lane == "people" else Status.PENDING
+    chosen = run.sample if run.sample is not None else ()
+    among = f"AND mine.id IN ({', '.join(map(str, map(int, chosen)))})" if run.sample is not None else ""
+    pairs = (
+        "JOIN experiments_output AS other"
+        " ON other.experiment_id = %s AND other.case_id = mine.case_id AND other.attempt = mine.attempt"
+    )
+    repeats = ", ".join(f"({run.first_repeat + number})" for number in range(run.repeats))
     with connection.cursor() as cursor:
         cursor.execute(
-            """INSERT INTO experiments_evaluation (run_id, output_id, repeat, state, why)
-               SELECT %s, id, 0, 0, '' FROM experiments_output
-               WHERE experiment_id = %s AND id > %s AND id <= %s ORDER BY id
-               ON CONFLICT DO NOTHING""",
-            [run.pk, run.experiment_id, after, upto],
+            f"""INSERT INTO experiments_evaluation (run_id, output_id, baseline_output_id, repeat, state, why)
+               SELECT %s, mine.id, {"other.id" if run.baseline_id else "CAST(NULL AS bigint)"}, times.column1, %s, ''
+               FROM experiments_output AS mine {pairs if run.baseline_id else ""}
+               CROSS JOIN (VALUES {repeats}) AS times
+               WHERE mine.experiment_id = %s AND mine.id > %s AND mine.id <= %s {among}
+               ORDER BY mine.id, times.column1
+               ON CONFLICT DO NOTHING""",  # noqa: S608 - numbers of ours only
+            [
+                *(run.pk, int(state)),
+                *([run.baseline_id] if run.baseline_id else []),
+                *(run.experiment_id, after, upto),
+            ],
         )
         return cursor.rowcount
 

@@ -33,7 +33,12 @@ def wanted_for(run: Run, rows: int) -> int:
 
 
 def ask_for_run(run: Run) -> int:
-    """Queue as many turns as the pending rows of a run are worth, less those at work; returns how many were queued."""
+    """Queue as many turns as the pending rows of a run are worth, less those at work; returns how many were queued.
+
+    What people grade needs none.
+    """
+    if run.lane not in LANES:
+        return 0
     enough = ROWS_A_CORE * settings.WORKERS
     rows = Evaluation.objects.filter(run=run, **PENDING).order_by()[:enough].count()  # counting a million takes a while
     return ask_for_turns(lane_of(run), wanted_for(run, rows))

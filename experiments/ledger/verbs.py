@@ -63,7 +63,14 @@ def _reopen_rows(run: Run, state: Status, first: int, last: int) -> int:
     rows = Evaluation.objects.filter(run=run, state=state, score__isnull=True, id__gte=first, id__lte=last)
     EvaluationBody.objects.filter(evaluation__in=rows).delete()
     reopened = rows.update(
-        state=Status.PENDING, label_id=None, passed=None, why="", latency_ms=None, cost_usd=None, settled_at=None
+        state=Status.PENDING,
+        label_id=None,
+        expected_id=None,
+        passed=None,
+        why="",
+        latency_ms=None,
+        cost_usd=None,
+        settled_at=None,
     )
     slices = Slice.objects.filter(Exists(pending_rows_of_slice()), run=run)
     slices.filter(done=True).update(done=False, crashes=0)

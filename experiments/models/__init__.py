@@ -1,7 +1,7 @@
 """The tables of experiments: what is judged (datasets, outputs) and what came of it (ledger)."""
 
 from experiments.models.datasets import Case, CaseSpan, Dataset, DatasetVersion, Import, ImportState
-from experiments.models.ledger import Evaluation, EvaluationBody, Run, RunLabel, RunState, Slice
+from experiments.models.ledger import Evaluation, EvaluationBody, Purpose, Run, RunLabel, RunState, Slice
 from experiments.models.outputs import Experiment, Output, OutputBody, Source, System
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "ImportState",
     "Output",
     "OutputBody",
+    "Purpose",
     "Run",
     "RunLabel",
     "RunState",

@@ -23,15 +23,29 @@ class RunState(StrEnum):
     FINISHED = "finished"
 
 
+class Purpose(StrEnum):
+    RESULTS = "results"  # to know how good the experiment is
+    TRIAL = "trial"  # to see on some of its outputs what another version would say
+    NOISE = "noise"  # to see on some of its outputs how far the evaluator agrees with itself
+
+
 class Run(models.Model):
-    """One evaluator version applied to one experiment."""
+    """One evaluator version applied to one experiment; for a comparative one, against a baseline experiment.
+
+    The rows of a run with a baseline pair each output with the baseline's output for the same case and attempt.
+    """
 
     version = models.ForeignKey(EvaluatorVersion, models.RESTRICT, related_name="runs")
     experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="runs")
+    baseline = models.ForeignKey(Experiment, models.CASCADE, null=True, related_name="runs_against")
+    purpose = models.CharField(max_length=8, default=Purpose.RESULTS)
+    sample = models.JSONField(null=True)  # ids of the outputs that were asked for; None for all there are
+    first_repeat = models.PositiveSmallIntegerField(default=0)
+    repeats = models.PositiveSmallIntegerField(default=1)  # how often each output is judged, never from one reply
     lane = models.CharField(max_length=8)
     connection = models.ForeignKey("calls.Connection", models.RESTRICT, null=True, related_name="+")
     state = models.CharField(max_length=10, default=RunState.PREPARING)
-    is_current = models.BooleanField(default=True)
+    is_current = models.BooleanField(default=True)  # of those that judge: the one whose results are shown
     served_at = models.DateTimeField(null=True)  # when a worker last took rows of it; the longest unserved goes first
     revision = models.PositiveIntegerField(default=0)  # counts every change of its rows
     summary = models.JSONField(null=True)
@@ -45,8 +59,15 @@ class Run(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["version", "experiment"], condition=Q(is_current=True), name="run_current_once"
-            )
+                fields=["version", "experiment"],
+                condition=Q(is_current=True, baseline=None),
+                name="run_current_once",
+            ),
+            models.UniqueConstraint(  # apart from the other, since no two NULLs are equal
+                fields=["version", "experiment", "baseline"],
+                condition=Q(is_current=True, baseline__isnull=False),
+                name="run_current_against_once",
+            ),
         ]
         indexes = [models.Index(fields=["state", "lane"]), models.Index(fields=["experiment", "is_current"])]
 
@@ -80,10 +101,12 @@ class Evaluation(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE)
     output = models.ForeignKey(Output, models.CASCADE)
+    baseline_output = models.ForeignKey(Output, models.CASCADE, null=True, related_name="+", db_index=False)
     repeat = models.PositiveSmallIntegerField(default=0)
     state = models.PositiveSmallIntegerField(default=Status.PENDING)
     score = models.FloatField(null=True)
     label_id = models.PositiveIntegerField(null=True)  # RunLabel.label_id of the same run
+    expected_id = models.PositiveIntegerField(null=True)  # likewise, of the label that a classification should give
     passed = models.BooleanField(null=True)
     why = models.CharField(max_length=16, blank=True)
     latency_ms = models.FloatField(null=True)

@@ -25,7 +25,7 @@ MOST_UNKNOWN = 6
 @project_page(Role.VIEWER)
 def home_results(request: ProjectRequest) -> HttpResponse:
     """Decides where to look next: which system is ahead as far as the intervals prove it, and what runs."""
-    runs = list(runs_of(request.project).filter(is_current=True).order_by("-pk")[:LATEST])
+    runs = list(runs_of(request.project).filter(is_current=True, baseline=None).order_by("-pk")[:LATEST])
     shown = columns(runs)
     found = standings(shown)
     ctx: dict[str, Any] = {

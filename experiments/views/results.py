@@ -42,7 +42,7 @@ def experiment_list(request: ProjectRequest) -> HttpResponse:
     found = found.filter(system__name__icontains=words) if words else found
     rows = found.select_related("system", "dataset_version__dataset__project", "author", "project")
     page = page_of(rows, Order("pk", descending=True), request.GET, size=EXPERIMENTS)
-    runs = Run.objects.filter(experiment__in=page.rows, is_current=True).select_related(
+    runs = Run.objects.filter(experiment__in=page.rows, is_current=True, baseline=None).select_related(
         "version__evaluator", "connection"
     )
     # Of several versions of an evaluator the newest is shown: it comes last and stays.

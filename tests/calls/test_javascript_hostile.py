@@ -16,7 +16,7 @@ ENDLESS = {
     "clock": "const start = Date.now(); while (Date.now() - start < 1);",
     "regular expression": "return /(a+)+$/.test('a'.repeat(60) + 'b');",
     "quadratic regular expression": "return /a*b/.test('a'.repeat(1e6));",
-    "sort": "return Array.from({ length: 1e5 }).sort(() => { for (let i = 0; i < 1e4; i++); return 1; });",
+    "sort": "return Array.from({ length: 1e5 }, (_, i) => i).sort(() => { for (let i = 0; i < 1e4; i++); return 1; });",
     "bigint": "let x = 3n; for (;;) x = x * x % (2n ** 4000n);",
     "microtasks": "return new Promise(() => { const again = () => Promise.resolve().then(again); again(); });",
     "microtasks beside an answer": "queueMicrotask(function f() { queueMicrotask(f); }); return Promise.resolve(1);",

@@ -33,7 +33,7 @@ def test_pasted_outputs_take_the_place_of_the_samples_own():
         ('{\n  "inputs": {"q": 1},\n}', "Line 2, column 21", 2),
         ("[1]", "A sample is a JSON object", None),
         ('{"expected_output": 1}', "Did you mean “expectedOutputs”?", None),
-        ('{"zzz": 1}', "The parts are inputs, expectedOutputs, outputs, steps, metadata.", None),
+        ('{"zzz": 1}', "The parts are inputs, expectedOutputs, outputs, steps, metadata, comparison.", None),
         ("[" * 100_000, "depth limit", 1),
         ('{"inputs": {"a": ' + "[" * 200 + "]" * 200 + "}}", "nested too deeply", None),
         ('{"inputs": {"n": ' + "9" * 5_000 + "}}", "number is infinity", 1),

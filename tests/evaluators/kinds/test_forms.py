@@ -53,6 +53,12 @@ def test_a_judge_is_stored_with_every_key(project, connection):
         "temperature": 0.0,
         "max_tokens": 1024,
         "seed": None,
+        "runs_on": "result",
+        "scale": None,
+        "both_orders": True,
+        "weighted": False,
+        "variables": [],
+        "images": [],
     }
 
 
@@ -61,7 +67,14 @@ def test_a_heuristic_is_stored_with_every_key(project):
     assert form.is_valid(), form.field_errors
     config = form.to_config()
     assert config.pop("code").startswith("function evaluate")
-    assert config == {"scoring": {"type": "percentage"}, "threshold": None, "direction": "higher", "seed": 0}
+    assert config == {
+        "scoring": {"type": "percentage"},
+        "scale": None,
+        "threshold": None,
+        "direction": "higher",
+        "seed": 0,
+        "runs_on": "result",
+    }
 
 
 @pytest.mark.parametrize("key", [key for key, starter in STARTERS.items()])

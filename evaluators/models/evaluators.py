@@ -40,9 +40,8 @@ class EvaluatorQuerySet(models.QuerySet["Evaluator"]):
 
     def with_draft_of(self, author: User) -> Self:
         """With `has_draft`: whether this person keeps unsaved edits of it."""
-        return self.annotate(
-            has_draft=models.Exists(Draft.objects.filter(evaluator=models.OuterRef("pk"), author=author))
-        )
+        drafted = Evaluator.objects.filter(pk=models.OuterRef("pk"), draft__author=author)
+        return self.annotate(has_draft=models.Exists(drafted))
 
 
 class Evaluator(models.Model):
@@ -54,7 +53,9 @@ class Evaluator(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     archived_at = models.DateTimeField(null=True)
-    published_version = models.ForeignKey("EvaluatorVersion", models.RESTRICT, null=True, related_name="+")
+    published_version = models.ForeignKey(
+        "EvaluatorVersion", models.RESTRICT, null=True, related_name="+"
+    )  # the latest
 
     objects = EvaluatorQuerySet.as_manager()
 
@@ -78,9 +79,10 @@ class Evaluator(models.Model):
     def revise(
         self, config: dict[str, Any], *, schema: int, author: User | None, note: str = "", after: int | None = None
     ) -> EvaluatorVersion:
-        """Save the configuration as the next version and publish it; the same configuration gives the latest version.
+        """Save the configuration as the next version; the same configuration gives the latest version back.
 
-        `after` is the number of the version that the edits began from: raises NewerVersion when that is not the latest.
+        Where the project asks for nothing before, it is published at once. `after` is the number of the version that
+        the edits began from: raises NewerVersion when that is not the latest.
         """
         with transaction.atomic():
             Evaluator.objects.select_for_update().get(pk=self.pk)  # nobody else saves a version meanwhile
@@ -99,10 +101,21 @@ class Evaluator(models.Model):
                 author=author,
                 note=note,
             )
-            self.published_version = version
             self.updated_at = timezone.now()
-            self.save(update_fields=["published_version", "updated_at"])
+            self.save(update_fields=["updated_at"])
+            if not PublishingRule.objects.filter(project=self.project_id).exists():
+                self.publish(version, author)
         return version
+
+    @transaction.atomic
+    def publish(self, version: EvaluatorVersion, by: Any, figures: dict[str, Any] | None = None) -> None:
+        """Let a version stand for its evaluator, with the figures of its golden cases if they were asked for.
+
+        The gate is not asked here (`evaluators.publishing` does). An older version may be published again.
+        """
+        Publication.objects.get_or_create(version=version, defaults={"by": by, "figures": figures})
+        self.published_version = version
+        self.save(update_fields=["published_version"])
 
 
 class EvaluatorVersion(models.Model):
@@ -129,62 +142,23 @@ class EvaluatorVersion(models.Model):
         super().save(*args, **kwargs)
 
 
-class DraftQuerySet(models.QuerySet["Draft"]):
-    def of(self, author: User, evaluator: Evaluator | None, key: str) -> Self:
-        """The draft at one place: this person's edits of an evaluator, or the new one begun under a key."""
-        place = {"evaluator": evaluator} if evaluator else {"evaluator": None, "key": key}
-        return self.filter(author=author, **place)
+class Publication(models.Model):
+    """That a version was published, by whom, and the figures of its golden cases at that time."""
 
-    def keep(
-        self,
-        project: Project,
-        author: User,
-        kind: str,
-        fields: dict[str, list[str]],
-        *,
-        evaluator: Evaluator | None,
-        key: str,
-    ) -> Draft:
-        """Keep the fields as typed, in place of what was kept there before."""
-        values = {"project": project, "kind": kind, "fields": fields, "updated_at": timezone.now()}
-        draft, _ = self.update_or_create(
-            author=author, evaluator=evaluator, key="" if evaluator else key, defaults=values
-        )
-        return draft
+    version = models.OneToOneField(EvaluatorVersion, models.CASCADE, related_name="publication")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    at = models.DateTimeField(default=timezone.now)
+    figures = models.JSONField(null=True)
 
 
-class Draft(models.Model):
-    """Unsaved edits of one person, kept so that nothing typed is lost: of an evaluator, or of a new one.
+class PublishingRule(models.Model):
+    """The gate of a project: shares in [0, 1] that the golden cases of a version must reach; None asks for nothing."""
 
-    A new one is told apart by `key`, a random word in the address of its page, so that two begun at once stay two.
-    """
-
-    project = models.ForeignKey(Project, models.CASCADE)
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
-    evaluator = models.ForeignKey(Evaluator, models.CASCADE, null=True)
-    key = models.CharField(max_length=24, blank=True)
-    kind = models.CharField(max_length=20)
-    fields = models.JSONField()  # the form as typed, field name → list of values
-    updated_at = models.DateTimeField(default=timezone.now)
-
-    objects = DraftQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["author", "evaluator"],
-                condition=models.Q(evaluator__isnull=False),
-                name="draft_of_evaluator_once",
-            ),
-            models.UniqueConstraint(
-                fields=["author", "key"], condition=models.Q(evaluator=None), name="draft_of_new_once"
-            ),
-        ]
-
-    @property
-    def typed_name(self) -> str:
-        """The name typed so far, for lists."""
-        return str((self.fields.get("name") or [""])[0]).strip()
+    project = models.OneToOneField(Project, models.CASCADE, related_name="publishing_rule")
+    least_cases = models.PositiveIntegerField(default=1)
+    min_agreement = models.FloatField(null=True)
+    min_sensitivity = models.FloatField(null=True)  # of the cases that must pass, the share that does
+    min_specificity = models.FloatField(null=True)  # of the cases that must not pass, the share that does not
 
 
 def config_hash(config: dict[str, Any]) -> str:
