@@ -4,6 +4,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("evalstudio.calls.api.urls")),
+    path("", include("evalstudio.files.api.urls")),
     path("", include("evaluators.api.urls")),
     path("", include("experiments.api.urls")),
 ]

@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "evalstudio.web",
     "evalstudio.projects",
     "evalstudio.calls",
+    "evalstudio.files",
     "evalstudio",
     "evaluators",
     "experiments",
@@ -148,6 +149,7 @@ FILE_UPLOAD_HANDLERS = ["experiments.datasets.importing.upload.LimitedUpload"]  
 FILE_UPLOAD_TEMP_DIR = None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 IMPORT_MAX_BYTES = read_int("EVALSTUDIO_IMPORT_MB", 200, least=1) * 1024 * 1024
+FILE_MAX_BYTES = read_int("EVALSTUDIO_FILE_MB", 20, least=1) * 1024 * 1024
 
 # --- Background work --------------------------------------------------------------------------------------------------
 WORKERS = read_int("EVALSTUDIO_WORKERS", 2, least=1)

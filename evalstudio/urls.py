@@ -12,6 +12,7 @@ urlpatterns = [
     path("", include("evalstudio.web.urls")),
     path("", include("evalstudio.projects.urls")),
     path("p/<slug:project>/", include("evalstudio.calls.urls")),
+    path("p/<slug:project>/", include("evalstudio.files.urls")),
     path("p/<slug:project>/", include("evaluators.urls")),
     path("p/<slug:project>/", include("experiments.urls")),
     Later("api/projects/<slug:project>/", "evalstudio.api_urls"),
