@@ -19,7 +19,8 @@ Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 class Estimate:
     """A figure in [0, 1] as pages and API show it. `refused` is a sentence, and then there is no value or no interval.
 
-    `n` scored rows in `clusters` cases of `asked` rows; `coverage` is the scored share.
+    `n` scored rows in `clusters` cases of `asked` rows; `coverage` is the scored share. `standard_error` is that of the
+    mean over cases, whatever the method of the interval; estimates that were stored without it have None.
     """
 
     value: float | None
@@ -30,6 +31,7 @@ class Estimate:
     asked: int
     method: str
     refused: str | None = None
+    standard_error: float | None = None
 
     @property
     def coverage(self) -> float:
@@ -71,23 +73,26 @@ class Moments:
         )
 
 
-def estimate(moments: Moments, asked: int) -> Estimate:
-    """The mean with its interval, by the first method whose assumptions hold."""
+def estimate(moments: Moments, asked: int, *, is_share: bool = True) -> Estimate:
+    """The mean with its interval, by the first method whose assumptions hold. Numbers that are no shares may be any."""
     if moments.n == 0:
         return _refused(None, moments, asked, "Nothing is scored yet.")
     mean = moments.total / moments.n
     if moments.clusters < 2:
         return _refused(mean, moments, asked, "One case alone says nothing about how far the figure could be off.")
-    if moments.is_binary and moments.clusters == moments.n:
-        low, high = wilson(moments.total, moments.n)
-        return _estimate(mean, low, high, moments, asked, "Wilson score interval")
     error = _standard_error(mean, moments)
+    if is_share and moments.is_binary and moments.clusters == moments.n:
+        low, high = wilson(moments.total, moments.n)
+        return _estimate(mean, low, high, moments, asked, "Wilson score interval", error)
     if moments.most - moments.least < 1e-12 or error < 1e-9:
+        if not is_share:
+            return _refused(mean, moments, asked, "Every case gives the same number, so no interval can be told.")
         low, high = _all_equal(mean, moments.clusters)
-        return _estimate(mean, low, high, moments, asked, "all cases equal: bound on the share that may differ")
+        method = "all cases equal: bound on the share that may differ"
+        return _estimate(mean, low, high, moments, asked, method, error)
     half = student_t(moments.clusters - 1) * error
-    low, high = max(0.0, mean - half), min(1.0, mean + half)
-    return _estimate(mean, low, high, moments, asked, "t interval over cases, cluster-robust")
+    low, high = (max(0.0, mean - half), min(1.0, mean + half)) if is_share else (mean - half, mean + half)
+    return _estimate(mean, low, high, moments, asked, "t interval over cases, cluster-robust", error)
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
@@ -139,8 +144,10 @@ def student_t(freedom: int) -> float:
     return math.sqrt(freedom * y)
 
 
-def _estimate(value: float, low: float, high: float, moments: Moments, asked: int, method: str) -> Estimate:
-    return Estimate(value, low, high, moments.n, moments.clusters, asked, method)
+def _estimate(
+    value: float, low: float, high: float, moments: Moments, asked: int, method: str, error: float
+) -> Estimate:
+    return Estimate(value, low, high, moments.n, moments.clusters, asked, method, standard_error=error)
 
 
 def _refused(value: float | None, moments: Moments, asked: int, sentence: str) -> Estimate:
