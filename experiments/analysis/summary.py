@@ -11,16 +11,27 @@ from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q, Sum
 
-from evaluators.core import Status
+from evaluators.core import Measure, Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
 from experiments.analysis.distribution import Steps, distributions
+from experiments.analysis.measured import measured
+from experiments.analysis.versus import EVEN, Outcomes
 from experiments.ledger.progress import OVER
 from experiments.models import Evaluation, Output, Run
+
+WON = {
+    "wins": Count("pk", filter=Q(score__gt=EVEN)),
+    "ties": Count("pk", filter=Q(score=EVEN)),
+    "losses": Count("pk", filter=Q(score__lt=EVEN)),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`counts` has every state by name; `below` are the rows on the bad side of the threshold; `steps` their spread."""
+    """`counts` has every state by name; `below` are the rows on the bad side of the threshold; `steps` their spread.
+
+    `measures` are the means of what else was measured, by name; `outcomes` is None unless two results were compared.
+    """
 
     estimate: Estimate
     counts: dict[str, int]
@@ -28,6 +39,8 @@ class Summary:
     mean_cost_usd: float | None
     mean_latency_ms: float | None
     steps: Steps = field(default_factory=list)
+    measures: dict[str, Estimate] = field(default_factory=dict)
+    outcomes: Outcomes | None = None
 
     @property
     def asked(self) -> int:
@@ -35,11 +48,13 @@ class Summary:
 
     @classmethod
     def stored(cls, kept: dict[str, Any]) -> Summary:
-        return cls(**{**kept, "estimate": Estimate(**kept["estimate"])})
+        measures = {name: Estimate(**figure) for name, figure in kept.get("measures", {}).items()}
+        outcomes = Outcomes(**kept["outcomes"]) if kept.get("outcomes") else None
+        return cls(**{**kept, "estimate": Estimate(**kept["estimate"]), "measures": measures, "outcomes": outcomes})
 
 
 def summaries(runs: list[Run]) -> dict[int, Summary]:
-    """The summary of each run: as stored where it still holds, else worked out now. At most four queries.
+    """The summary of each run: as stored where it still holds, else worked out now. At most five queries.
 
     What is worked out for a run that is over is stored, so that the next reader finds it: one more query for each.
     """
@@ -65,8 +80,11 @@ def _work_out(runs: list[Run]) -> dict[int, Summary]:
     by_run: dict[int, dict[int, dict[str, Any]]] = {run.pk: {} for run in runs}
     for row in _sums(runs):
         by_run[row["run"]][row["state"]] = row
-    clustered, steps = _clustered(runs), distributions(runs)
-    return {pk: _summary(rows, clustered.get(pk), steps[pk]) for pk, rows in by_run.items()}
+    clustered, steps, more = _clustered(runs), distributions(runs), measured(runs)
+    return {
+        run.pk: _summary(run, by_run[run.pk], clustered.get(run.pk), steps[run.pk], more.get(run.pk, {}))
+        for run in runs
+    }
 
 
 def _sums(runs: list[Run]) -> Any:
@@ -86,13 +104,14 @@ def _sums(runs: list[Run]) -> Any:
             priced=Count("cost_usd"),
             latency=Sum("latency_ms"),
             timed=Count("latency_ms"),
+            **(WON if any(run.baseline_id for run in runs) else {}),
         )
     )
 
 
 def _clustered(runs: list[Run]) -> dict[int, Moments]:
     """Moments by case, for the runs in which a case has several rows; the others need no second query."""
-    several = set(
+    several = {run.pk for run in runs if run.repeats > 1} | set(
         Output.objects.filter(experiment__runs__in=runs, attempt__gt=0)
         .values_list("experiment__runs", flat=True)
         .distinct()
@@ -106,16 +125,29 @@ def _clustered(runs: list[Run]) -> dict[int, Moments]:
     return {pk: Moments.of(pairs) for pk, pairs in found.items() if pk in {run.pk for run in runs}}
 
 
-def _summary(rows: dict[int, dict[str, Any]], clustered: Moments | None, steps: Steps) -> Summary:
+def _summary(
+    run: Run,
+    rows: dict[int, dict[str, Any]],
+    clustered: Moments | None,
+    steps: Steps,
+    more: dict[Measure, Moments],
+) -> Summary:
     counts = {status.name.lower(): rows.get(status, {}).get("n", 0) for status in Status}
+    asked, scored = sum(counts.values()), rows.get(Status.SCORED)
     return Summary(
-        estimate(clustered or _moments(rows.get(Status.SCORED)), sum(counts.values())),
+        estimate(clustered or _moments(scored), asked),
         counts,
         sum(row["below"] for row in rows.values()),
         _mean(rows, "cost", "priced"),
         _mean(rows, "latency", "timed"),
         steps,
+        {measure.name: estimate(sums, asked, is_share=measure.unit == "share") for measure, sums in more.items()},
+        _outcomes(scored) if run.baseline_id else None,
     )
+
+
+def _outcomes(scored: dict[str, Any] | None) -> Outcomes:
+    return Outcomes(scored["wins"], scored["ties"], scored["losses"]) if scored else Outcomes(0, 0, 0)
 
 
 def _moments(scored: dict[str, Any] | None) -> Moments:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 from evalstudio.calls.replies import Ask
-from evaluators.core import FieldError, Needs, Sample, Score, Status, Why
+from evaluators.core import FieldError, Measure, Needs, Sample, Score, Status, Why
 
 
 class Length:
@@ -22,6 +22,9 @@ class Length:
 
     def needs(self, config: SimpleNamespace) -> Needs:
         return Needs("cpu")
+
+    def measures(self, config: SimpleNamespace) -> tuple[Measure, ...]:
+        return ()
 
     def check(self, config: SimpleNamespace) -> list[FieldError]:
         return []
@@ -57,6 +60,9 @@ class Asking:
 
     def needs(self, config: SimpleNamespace) -> Needs:
         return Needs("net", config.connection_id)
+
+    def measures(self, config: SimpleNamespace) -> tuple[Measure, ...]:
+        return ()
 
     def check(self, config: SimpleNamespace) -> list[FieldError]:
         return []

@@ -1,0 +1,47 @@
+"""Who won: what the scores of a comparison count, 1 for the compared result, 0 for its baseline, 0.5 for a tie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from evaluators.stats.estimate import Estimate
+
+EVEN = 0.5
+
+
+class Part(NamedTuple):
+    """One part of the bar of outcomes: how many cases, as a share in [0, 1], and its place in per cent of the width."""
+
+    name: str
+    count: int
+    share: float
+    x: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """How many cases the compared result won, tied and lost."""
+
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def parts(self) -> list[Part]:
+        """Wins, ties and losses from left to right; empty before the first case is scored."""
+        total, at, found = self.wins + self.ties + self.losses, 0.0, []
+        for name, count in (("wins", self.wins), ("ties", self.ties), ("losses", self.losses)):
+            if total:
+                share = count / total
+                found.append(Part(name, count, share, f"{at * 100:.2f}%", f"{share * 100:.2f}%"))
+                at += share
+        return found
+
+
+def verdict(figure: Estimate) -> str:
+    """ "better" or "worse" for the compared result where the interval of its wins proves it, else "same"."""
+    if figure.low is not None and figure.low > EVEN:
+        return "better"
+    return "worse" if figure.high is not None and figure.high < EVEN else "same"
