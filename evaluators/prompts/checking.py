@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from jinja2 import meta, nodes
@@ -13,7 +13,10 @@ from evaluators.paths import SPAN, nearest
 from evaluators.prompts.language import FILTERS, LOOP_ATTRIBUTES, METHODS, TESTS
 from evaluators.prompts.marking import SINGLE_NAMES
 
-NAMES: Final = (*(root for root in ROOTS if root != COMPARISON), SPAN)
+SPECIAL: Final = frozenset(("self", "super", "caller", "varargs", "kwargs"))
+RESERVED: Final = SPECIAL | frozenset((
+    "and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None", "loop", "range",
+))  # fmt: skip
 MOST_PARTS = 5_000  # expressions and statements of a prompt
 MOST_DEEP = 50  # parts within parts
 MOST_LOOPS_DEEP = 10
@@ -44,14 +47,14 @@ _TAGS: Final = {
 }
 
 
-def check(tree: nodes.Template, field: str, language: SandboxedEnvironment) -> list[FieldError]:
-    """What is wrong with the parsed prompt, by line; empty when it may be used."""
+def check(tree: nodes.Template, field: str, language: SandboxedEnvironment, names: Sequence[str]) -> list[FieldError]:
+    """What is wrong with the parsed prompt, by line; empty when it may be used. `names` are those of the case."""
     if too_large := _too_large(tree, field):
         return [too_large]
     set_names = {target.name for assign in tree.find_all(nodes.Assign) for target in _targets(assign.target)}
-    errors = [error for node in _all(tree) for error in _check_node(node, field, set_names)]
+    errors = [error for node in _all(tree) for error in _check_node(node, field, set_names, names)]
     if not errors:
-        errors = _check_names(tree, field, language)
+        errors = _check_names(tree, field, language, names)
     return sorted(errors, key=lambda error: error.line or 0)
 
 
@@ -86,7 +89,7 @@ def _targets(target: nodes.Node) -> Iterator[nodes.Name]:
     yield from target.find_all(nodes.Name)
 
 
-def _check_node(node: nodes.Node, field: str, set_names: set[str]) -> Iterator[FieldError]:
+def _check_node(node: nodes.Node, field: str, set_names: set[str], names: Sequence[str]) -> Iterator[FieldError]:
     match node:
         case nodes.Filter() if node.name not in FILTERS:
             yield _unlisted(node, field, f"There is no filter “{node.name}”.", node.name, FILTERS)
@@ -98,7 +101,7 @@ def _check_node(node: nodes.Node, field: str, set_names: set[str]) -> Iterator[F
             yield from _check_call(node, field)
         case nodes.For() if node.recursive:
             yield FieldError(field, "A loop in a prompt cannot be recursive.", node.lineno)
-        case nodes.Name() if node.ctx == "store" and node.name in NAMES:
+        case nodes.Name() if node.ctx == "store" and node.name in (*ROOTS, *names):
             message = f"“{node.name}” is a part of the case; give this variable another name."
             yield FieldError(field, message, node.lineno, None, node.name)
         case nodes.List() | nodes.Tuple() | nodes.Dict():
@@ -133,28 +136,25 @@ def _check_call(node: nodes.Call, field: str) -> Iterator[FieldError]:
             yield FieldError(field, message, node.lineno)
 
 
-def _check_names(tree: nodes.Template, field: str, language: SandboxedEnvironment) -> list[FieldError]:
+def _check_names(
+    tree: nodes.Template, field: str, language: SandboxedEnvironment, names: Sequence[str]
+) -> list[FieldError]:
     tree.set_environment(language)
-    special = {name.name for name in tree.find_all(nodes.Name)} & {"self", "super", "caller", "varargs", "kwargs"}
-    unknown = (meta.find_undeclared_variables(tree) | special) - {*NAMES, "range"}
+    special = {name.name for name in tree.find_all(nodes.Name)} & SPECIAL
+    unknown = (meta.find_undeclared_variables(tree) | special) - {*names, "range"}
     lines: dict[str, int] = {}
     for name in tree.find_all(nodes.Name):
         if name.name in unknown and name.ctx == "load":
             lines[name.name] = min(lines.get(name.name, name.lineno), name.lineno)
-    return [_unknown(name, field, line) for name, line in lines.items()]
+    return [_unknown(name, field, line, [name for name in names if name != SPAN]) for name, line in lines.items()]
 
 
-def _unknown(name: str, field: str, line: int) -> FieldError:
+def _unknown(name: str, field: str, line: int, names: Sequence[str]) -> FieldError:
     if name == COMPARISON:
-        return FieldError(
-            field,
-            "“comparison” is there only where two results are compared; this evaluator sees one.",
-            line,
-            None,
-            name,
-        )
-    if name in SINGLE_NAMES and f"{name}s" not in ROOTS:
+        message = "“comparison” is there only where two results are compared; this evaluator sees one."
+        return FieldError(field, message, line, None, name)
+    if name in SINGLE_NAMES and f"{name}s" not in names:
         message = f"“{name}” stands in single braces, {{{name}}}; in double braces write its path."
         return FieldError(field, message, line, SINGLE_NAMES[name].path, name)
-    message = f"“{name}” is not a name of a case. The names are {', '.join(ROOTS[:-1])} and {ROOTS[-1]}."
-    return FieldError(field, message, line, nearest(name, ROOTS), name)
+    message = f"“{name}” is no name of a case and no variable. There are {', '.join(names[:-1])} and {names[-1]}."
+    return FieldError(field, message, line, nearest(name, names), name)

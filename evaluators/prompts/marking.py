@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,13 +34,17 @@ _SINGLE = re.compile(r"(?<!\{)\{(?:testCase\.|experimentCase\.)?(" + "|".join(SI
 
 
 class Marker(NodeTransformer):
-    """Rewrites one checked prompt in place. Afterwards `names` has the template's variables and the path of each."""
+    """Rewrites one checked prompt in place. Afterwards `names` has the template's variables and the path of each.
 
-    def __init__(self, source: str) -> None:
+    `variables` are the names that people gave to paths: each stands for its path, with or without further steps.
+    """
+
+    def __init__(self, source: str, variables: Mapping[str, Path]) -> None:
         prefix = "es"
         while prefix in source:  # so that no variable of the prompt's own is taken for one of ours
             prefix += "_"
         self._prefix = prefix
+        self._roots = {root: Path(root) for root in (*ROOTS, SPAN)} | dict(variables)
         self._locals: dict[str, str] = {}  # variables of loops and set, and the path that their values come from
         self.names: dict[str, Path] = {}
         self.reads: dict[Path, None] = {}
@@ -72,8 +77,8 @@ class Marker(NodeTransformer):
     def _source(self, node: nodes.Node) -> str | None:
         """The path that the value of an expression comes from, the first where there are several, None for none."""
         match node:
-            case nodes.Name() if node.name in (*ROOTS, SPAN):
-                return node.name
+            case nodes.Name() if (root := self._roots.get(node.name)) is not None:
+                return root.text
             case nodes.Name():
                 return self._locals.get(node.name)
             case nodes.Call(node=nodes.Getattr() as method):
@@ -84,7 +89,7 @@ class Marker(NodeTransformer):
         return next((path for child in node.iter_child_nodes() if (path := self._source(child)) is not None), None)
 
     def _plain_path(self, node: nodes.Node) -> Path | None:
-        """The path that the expression is, when it is one: a root and constant steps."""
+        """The path that the expression is, when it is one: a root or a variable, and constant steps."""
         steps: list[str | int] = []
         while isinstance(node, nodes.Getattr | nodes.Getitem):
             step = _step(node)
@@ -92,11 +97,13 @@ class Marker(NodeTransformer):
                 return None
             steps.insert(0, step)
             node = node.node
-        if not isinstance(node, nodes.Name):
+        root = self._roots.get(node.name) if isinstance(node, nodes.Name) else None
+        if root is None:
             return None
-        if node.name == SPAN:
-            return Path(SPAN, (".".join(map(str, steps)),) if steps else ())
-        return Path(node.name, tuple(steps)) if node.name in ROOTS else None
+        if root.root == SPAN:
+            words = (*root.steps, *steps)
+            return Path(SPAN, (".".join(map(str, words)),) if words else ())
+        return Path(root.root, (*root.steps, *steps))
 
     # Rewriting
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import TracebackType
@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes
 
-from evaluators.core import FieldError, Sample
-from evaluators.paths import SPAN, MissingPath, Path, resolve
+from evaluators.core import COMPARISON, ROOTS, FieldError, Sample
+from evaluators.paths import SPAN, MissingPath, Path, parse, resolve
 from evaluators.prompts.budget import PLACE, Budget
 from evaluators.prompts.checking import TOO_DEEP, check
 from evaluators.prompts.language import Missing, Sandbox, range_
@@ -35,6 +35,7 @@ SPAN_WORDS = frozenset((
 ))
 # fmt: on
 SPAN_NAMES = frozenset(("input.value", "input.mime_type", "output.value", "output.mime_type"))
+_INDEX = re.compile(r"\[-?\d+\]")
 _SPAN_ATTRIBUTE = re.compile(r"(?<=\{\{)(?P<before>-?\s*)(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)+)(?=\s*(?:\||-?\}\}))")
 
 
@@ -48,11 +49,15 @@ class PromptError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt that is ready to be rendered. `literal` is its own text, without anything that a case puts in."""
+    """A prompt that is ready to be rendered. `literal` is its own text, without anything that a case puts in.
+
+    `variables` are the names that people gave to paths.
+    """
 
     source: str
     literal: str
     reads: tuple[Path, ...]
+    variables: Mapping[str, Path]
     _template: Template
     _names: Mapping[str, Path]
 
@@ -61,13 +66,26 @@ class Prompt:
         """The places of a case that it reads."""
         return tuple(path.text for path in self.reads)
 
+    @property
+    def roots(self) -> frozenset[str]:
+        """The parts of a case that it reads."""
+        return frozenset(path.root for path in self.reads)
+
+    def lacks(self, missing: MissingPath) -> str:
+        """The sentence about a path that this prompt reads and a case does not have."""
+        plain = _INDEX.sub("[*]", missing.path)
+        names = (name for name, path in self.variables.items() if _leads_to(_INDEX.sub("[*]", path.text), plain))
+        reader = next((f"The variable {name}" for name in names), "The prompt")
+        return f"{reader} reads {missing.path}, which this case does not have."
+
     def render(self, sample: Sample) -> Rendered:
         """The message for this sample. Raises MissingPath (the case lacks a path that is read) and RenderError."""
         roots, template = sample.roots(), self._template
         values: dict[str, Any] = {"range": range_, PLACE: Budget()}
         try:
             values |= {name: _value(roots, path) for name, path in self._names.items()}
-            return collected(template.root_render_func(template.new_context(values, shared=True)))
+            pieces = template.root_render_func(template.new_context(values, shared=True))
+            return collected(pieces, compares=sample.comparison is not None)
         except (MissingPath, RenderError) as error:
             if isinstance(error, RenderError) and error.line is None:
                 error.line = _line(template, error.__traceback__)
@@ -76,6 +94,10 @@ class Prompt:
             raise RenderError("The values are nested too deeply, or too large, for this prompt.") from error
         except BROKEN as error:
             raise RenderError(_sentence(error), _line(template, error.__traceback__)) from error
+
+
+def _leads_to(beginning: str, path: str) -> bool:
+    return path.startswith(beginning) and path[len(beginning) : len(beginning) + 1] in ("", ".", "[")
 
 
 def _value(roots: Mapping[str, Any], path: Path) -> Any:
@@ -104,14 +126,18 @@ def _line(template: Template, trace: TracebackType | None) -> int | None:
 
 
 @lru_cache(maxsize=64)
-def compile(source: str) -> Prompt:
-    """The prompt that the text spells. Raises PromptError with everything that is wrong."""
+def compile(source: str, compares: bool = False, variables: tuple[tuple[str, str], ...] = ()) -> Prompt:
+    """The prompt that the text spells. Raises PromptError with everything that is wrong.
+
+    `comparison` is there in a prompt that compares. `variables` are names with the path that each stands for, in the
+    spelling of `paths`; none is the name of a root.
+    """
     if not source.strip():
         raise PromptError((FieldError(FIELD, "Write a prompt: what to look at, and how to judge it."),))
     if len(source) > MOST_CHARACTERS:
         raise PromptError((FieldError(FIELD, f"A prompt has at most {MOST_CHARACTERS:,} characters."),))
     try:
-        return _read(source)
+        return _read(source, compares, {name: parse(path) for name, path in variables})
     except PromptError:
         raise
     except TemplateSyntaxError as error:
@@ -124,24 +150,26 @@ def compile(source: str) -> Prompt:
     raise PromptError((fault,))
 
 
-def _read(source: str) -> Prompt:
-    tree = SANDBOX.parse(_with_span_attributes(source))
-    if errors := check(tree, FIELD, SANDBOX):
+def _read(source: str, compares: bool, variables: Mapping[str, Path]) -> Prompt:
+    tree = SANDBOX.parse(_with_span_attributes(source, variables))
+    roots = [root for root in ROOTS if compares or root != COMPARISON]
+    if errors := check(tree, FIELD, SANDBOX, [*roots, *variables, SPAN]):
         raise PromptError(tuple(errors))
     literal = "".join(text.data for text in tree.find_all(nodes.TemplateData))
-    marker = Marker(source)
+    marker = Marker(source, variables)
     marker.visit(tree)
     template = Template.from_code(SANDBOX, SANDBOX.compile(tree), {})
     template.new_context()  # fills Jinja's own caches before threads share it
-    return Prompt(source, literal, tuple(marker.reads), template, dict(marker.names))
+    return Prompt(source, literal, tuple(marker.reads), variables, template, dict(marker.names))
 
 
-def _with_span_attributes(source: str) -> str:
+def _with_span_attributes(source: str, variables: Collection[str]) -> str:
     """Bare names of span attributes become lookups by their whole name, before Jinja takes them apart at the dots."""
+    words = SPAN_WORDS - set(variables)
 
     def lookup(found: re.Match[str]) -> str:
         name = found["name"]
-        known = name.split(".")[0] in SPAN_WORDS or name in SPAN_NAMES
+        known = name.split(".")[0] in words or (name in SPAN_NAMES and name.split(".")[0] not in variables)
         return f'{found["before"]}{SPAN}["{name}"]' if known else found[0]
 
     return _SPAN_ATTRIBUTE.sub(lookup, source)

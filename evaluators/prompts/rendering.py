@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from jinja2 import Undefined
 
+from evaluators.core import COMPARISON
 from evaluators.paths import SPAN, MissingPath
 
-Origin = Literal["prompt", "case", "output", "guide", "scale", "rules"]
+# Of a comparison's two outputs one is the "baseline" and one the "comparison"; without one there is an "output".
+Origin = Literal["prompt", "case", "output", "baseline", "comparison", "guide", "scale", "rules"]
+TITLES: Mapping[Origin, str] = {
+    "rules": "Reply rules",
+    "baseline": "Baseline output",
+    "comparison": "Compared output",
+}
 
 MOST_RENDERED = 1_000_000  # characters of a whole message, and of any text made on the way
 OUTPUT_ROOTS = ("outputs", "steps", SPAN)
@@ -32,16 +39,21 @@ class RenderError(Exception):
 
 
 class Part(NamedTuple):
-    """A piece of the message and where it comes from. Values of the case have a path; `text` is the value itself."""
+    """A piece of the message and where it comes from. Values of the case have a path; `text` is the value itself.
+
+    `path` is as the model reads it, `origin` says whose it really is: the two differ where outputs are exchanged. The
+    text of an image is its address.
+    """
 
     text: str
     origin: Origin
     path: str = ""
+    is_image: bool = False
 
     @property
     def title(self) -> str:
         """Where it comes from, as people read it."""
-        return "Reply rules" if self.origin == "rules" else self.origin.capitalize()
+        return TITLES.get(self.origin) or self.origin.capitalize()
 
     @property
     def sent(self) -> str:
@@ -98,7 +110,7 @@ def unwrapped(value: Any) -> Any:
     return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
 
 
-def collected(pieces: Iterator[str]) -> Rendered:
+def collected(pieces: Iterator[str], *, compares: bool = False) -> Rendered:
     """The pieces that a template yields, as parts. Raises RenderError once they pass MOST_RENDERED."""
     parts: list[Part] = []
     literal = ""
@@ -113,13 +125,17 @@ def collected(pieces: Iterator[str]) -> Rendered:
         if literal:
             parts.append(Part(literal, "prompt"))
             literal = ""
-        parts.append(Part(str.__str__(piece), _origin(piece.path), piece.path))
+        parts.append(Part(str.__str__(piece), origin_of(piece.path, compares), piece.path))
     if literal:
         parts.append(Part(literal, "prompt"))
     return Rendered(tuple(parts))
 
 
 @lru_cache(maxsize=4096)
-def _origin(path: str) -> Origin:
-    root = _ROOT.match(path)
-    return "output" if root and root.group() in OUTPUT_ROOTS else "case"
+def origin_of(path: str, compares: bool) -> Origin:
+    """Whose value lies at a path."""
+    found = _ROOT.match(path)
+    root = found.group() if found else ""
+    if root in OUTPUT_ROOTS:
+        return "baseline" if compares else "output"
+    return "comparison" if root == COMPARISON else "case"

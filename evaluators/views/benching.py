@@ -27,14 +27,6 @@ from evaluators.tools import Tools, javascript
 from evaluators.views.editing import Faults, editor_page, posted_place, slots_of
 
 LIMIT_S = 20
-ORIGINS = {
-    "prompt": "Prompt",
-    "case": "Case",
-    "output": "Output",
-    "guide": "Guide",
-    "scale": "Scale",
-    "rules": "Reply rules",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +95,7 @@ class Tested:
     @property
     def parts(self) -> list[tuple[str, Any, str]]:
         """The pieces of the message: the name of where each comes from, the piece, and its text without blank edges."""
-        pieces = [(ORIGINS[part.origin], part, part.text.strip("\r\n")) for part in self.message.parts]
+        pieces = [(part.title, part, part.text.strip("\r\n")) for part in self.message.parts]
         return [piece for piece in pieces if piece[2].strip() or piece[1].path]
 
 

@@ -37,6 +37,7 @@ def judge_fields(connection: Connection, **more: Any) -> dict[str, Any]:
         "guide": "",
         "model": f"{connection.pk}:{connection.model}",
         "runs_on": "result",
+        "both_orders": "on",
         "scoring": "enum",
         "option_label": ["Right", "Wrong"],
         "option_percentage": ["100", "0"],
