@@ -80,7 +80,7 @@ def estimate(moments: Moments, asked: int, *, is_share: bool = True) -> Estimate
     mean = moments.total / moments.n
     if moments.clusters < 2:
         return _refused(mean, moments, asked, "One case alone says nothing about how far the figure could be off.")
-    error = _standard_error(mean, moments)
+    error = standard_error(mean, moments)
     if is_share and moments.is_binary and moments.clusters == moments.n:
         low, high = wilson(moments.total, moments.n)
         return _estimate(mean, low, high, moments, asked, "Wilson score interval", error)
@@ -103,7 +103,7 @@ def wilson(successes: float, n: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _standard_error(mean: float, moments: Moments) -> float:
+def standard_error(mean: float, moments: Moments) -> float:
     """The sandwich estimate (Liang and Zeger 1986): the squared residual sum of each cluster, times G / (G − 1)."""
     residuals = moments.squares - 2 * mean * moments.products + mean * mean * moments.sizes
     correction = moments.clusters / (moments.clusters - 1)

@@ -1,0 +1,63 @@
+"""The mean of paired differences: two scores of the same thing, so that what both share falls out of the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluators.stats.estimate import CONFIDENCE, Moments, standard_error, student_t
+
+BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A mean difference in [−1, 1] with its 95 % interval, from n pairs in `clusters` cases of `asked` pairs.
+
+    `refused` is a sentence, and then there is no value or no interval.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    asked: int
+    method: str
+    refused: str | None = None
+
+    def verdict(self, direction: Literal["higher", "lower"]) -> str:
+        """Better or worse where the interval leaves no doubt which side of zero it is on, otherwise "cannot tell"."""
+        if self.low is None or self.high is None or self.low <= 0 <= self.high:
+            return CANNOT_TELL
+        return BETTER if (self.low > 0) == (direction == "higher") else WORSE
+
+
+def paired(differences: Iterable[tuple[Hashable, float]], asked: int) -> Difference:
+    """From (cluster, second − first) of every pair in which both have a score.
+
+    The interval is mean ± t · s, with t of G − 1 degrees of freedom over the G clusters and s the cluster-robust
+    standard error (Liang and Zeger 1986), which for one pair a case is the usual sd / √n.
+    """
+    moments = Moments.of(differences)
+    if moments.n == 0:
+        return _refused(None, moments, asked, "No output has a score from both.")
+    mean = moments.total / moments.n
+    if moments.clusters < 2:
+        return _refused(mean, moments, asked, "One case alone says nothing about how far the difference could be off.")
+    error = standard_error(mean, moments)
+    if error < 1e-9:
+        # With 95 % confidence at most this share of cases differs otherwise (Clopper–Pearson for none of G), by ±1.
+        may_differ = 1 - (1 - CONFIDENCE) ** (1 / moments.clusters)
+        low, high = mean - may_differ * (1 + mean), mean + may_differ * (1 - mean)
+        method = "all cases equal: bound on the share that may differ"
+    else:
+        half = student_t(moments.clusters - 1) * error
+        low, high = max(-1.0, mean - half), min(1.0, mean + half)
+        method = "paired t interval over cases, cluster-robust"
+    return Difference(mean, low, high, moments.n, moments.clusters, asked, method)
+
+
+def _refused(value: float | None, moments: Moments, asked: int, sentence: str) -> Difference:
+    return Difference(value, None, None, moments.n, moments.clusters, asked, "none", sentence)

@@ -1,0 +1,64 @@
+"""The mean of paired differences and what it proves."""
+
+import math
+import random
+
+import pytest
+
+from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE, paired
+
+
+def of(differences):
+    pairs = list(enumerate(differences))
+    return paired(pairs, len(pairs))
+
+
+def test_five_differences_by_hand():
+    found = of([0.1, 0.2, 0.3, 0.4, 0.5])
+    # Mean 0.3, sd 0.158114, t(4) = 2.776445: half = 0.196324.
+    assert (found.value, found.low, found.high) == pytest.approx((0.3, 0.103676, 0.496324), abs=1e-5)
+    assert found.verdict("higher") == BETTER
+    assert found.verdict("lower") == WORSE
+
+
+def test_an_interval_with_zero_inside_cannot_tell():
+    found = of([-0.2, 0.3, 0.1, -0.1])
+    assert found.low < 0 < found.high
+    assert found.verdict("higher") == found.verdict("lower") == CANNOT_TELL
+
+
+def test_several_answers_to_a_case_count_as_one():
+    alone = paired([(case, (case % 3) / 10) for case in range(30)], 30)
+    repeated = paired([(case, (case % 3) / 10) for case in range(30) for _ in range(4)], 120)
+    assert (repeated.low, repeated.high) == pytest.approx((alone.low, alone.high))
+    assert (repeated.n, repeated.clusters) == (120, 30)
+
+
+def test_pairs_that_are_all_equal_still_have_an_interval():
+    found = of([0.0] * 50)
+    may_differ = 1 - 0.05 ** (1 / 50)
+    assert (found.value, found.low, found.high) == pytest.approx((0, -may_differ, may_differ))
+    assert found.verdict("higher") == CANNOT_TELL
+
+
+def test_the_interval_stays_within_what_differences_can_be():
+    found = of([1.0, 1.0, -1.0])
+    assert (found.low, found.high) == (-1, 1)
+
+
+def test_it_refuses_with_a_sentence():
+    assert of([]).refused == "No output has a score from both."
+    assert of([]).verdict("higher") == CANNOT_TELL
+    alone = of([0.4])
+    assert (alone.value, alone.low) == (0.4, None)
+    assert "One case alone" in alone.refused
+    assert alone.verdict("higher") == CANNOT_TELL
+
+
+def test_the_interval_holds_in_95_of_100():
+    random_ = random.Random(11)
+    hits = 0
+    for _ in range(2000):
+        found = of([random_.choice((-0.5, 0, 0, 0, 0.5, 0.5)) for _ in range(40)])
+        hits += found.low <= 1 / 12 <= found.high
+    assert math.isclose(hits / 2000, 0.95, abs_tol=0.02)
