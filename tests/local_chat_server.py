@@ -15,6 +15,7 @@ What is usual is set on the server; what happens once is queued with `then(...)`
     chat_server.renames = {"max_tokens": "max_completion_tokens"}
     chat_server.structured = "json_object"        best it knows: json_schema (default), json_object or text
     chat_server.at_once = 10                      429 for whoever comes while so many are open
+    chat_server.tokens = [("A", {"A": 0.7, "B": 0.3})]    sent as logprobs with each usual reply that asks for them
 
 Unless `reply` is set, a request with a JSON schema gets the smallest value that fits it and any other one gets "ok".
 What arrived is in `chat_server.received` (path, headers, body, at), `calls` counts chat requests and `max_in_flight`
@@ -24,6 +25,7 @@ the most that were open at once. `chat_server.url` ends in /v1.
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections import deque
@@ -62,9 +64,12 @@ class Answer:
 Behaviour = Callable[["ChatServer", Body], Answer]
 
 
-def says(text: str, **more: Any) -> Behaviour:
+Tokens = list[tuple[str, dict[str, float]]]  # each token with the probabilities of what might stand in its place
+
+
+def says(text: str, tokens: Tokens | None = None, **more: Any) -> Behaviour:
     """A proper reply with this text; `more` overrides top-level keys such as `usage` or `model`."""
-    return lambda server, body: Answer(payload=completion(body, text, **more))
+    return lambda server, body: Answer(payload=completion(body, text, tokens, **more))
 
 
 def too_many(retry_after: float | None = None, *, ms: float | None = None) -> Behaviour:
@@ -115,8 +120,8 @@ def redirect(to: str) -> Behaviour:
     return sends(b"", 307, Location=to)
 
 
-def completion(body: Body, text: str, **more: Any) -> bytes:
-    """The body of a successful reply; one token per four characters."""
+def completion(body: Body, text: str, tokens: Tokens | None = None, **more: Any) -> bytes:
+    """The body of a successful reply; one token per four characters. Tokens come only where they were asked for."""
     asked = sum(len(str(message.get("content"))) for message in body.get("messages", []))
     message = {"role": "assistant", "content": text}
     reply = {
@@ -125,7 +130,7 @@ def completion(body: Body, text: str, **more: Any) -> bytes:
         "created": 1_700_000_000,
         "model": body.get("model", ""),
         "system_fingerprint": "fp_local",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop", **_logprobs(body, tokens)}],
         "usage": {
             "prompt_tokens": asked // 4,
             "completion_tokens": len(text) // 4,
@@ -133,6 +138,17 @@ def completion(body: Body, text: str, **more: Any) -> bytes:
         },
     }
     return json.dumps(reply | more).encode()
+
+
+def _logprobs(body: Body, tokens: Tokens | None) -> dict[str, Any]:
+    if not body.get("logprobs") or tokens is None:
+        return {}
+    entries = []
+    for token, chances in tokens:
+        top = [{"token": text, "logprob": math.log(chance)} for text, chance in chances.items()]
+        own = math.log(chances.get(token, 1.0))
+        entries.append({"token": token, "logprob": own, "top_logprobs": top[: body.get("top_logprobs", 0)]})
+    return {"logprobs": {"content": entries}}
 
 
 def problem(message: str, param: str | None = None, code: str | None = None) -> bytes:
@@ -162,6 +178,7 @@ class ChatServer:
         self.renames: dict[str, str] = {}
         self.structured = "json_schema"
         self.at_once: int | None = None
+        self.tokens: Tokens | None = None
         self.received: list[Received] = []
         self.in_flight = 0
         self.max_in_flight = 0
@@ -254,7 +271,7 @@ class ChatServer:
         else:
             form = body.get("response_format") or {}
             text = json.dumps(smallest(form["json_schema"]["schema"])) if form.get("type") == "json_schema" else "ok"
-        return Answer(payload=completion(body, text), delay_s=self.latency_s)
+        return Answer(payload=completion(body, text, self.tokens), delay_s=self.latency_s)
 
 
 def _wrong_key() -> Answer:

@@ -8,14 +8,14 @@ from typing import Any
 from django.db import transaction
 
 from evalstudio.calls.models import Call
-from evalstudio.calls.replies import Reply
+from evalstudio.calls.replies import Reply, Token
 from evalstudio.web.foreign import storable
 
 SAME = (
     "key", "connection_id", "model_asked", "model_reported", "fingerprint", "text", "finish_reason", "tokens_in",
     "tokens_out", "cost_usd", "latency_ms", "reusable",
 )  # fmt: skip
-REPLACED = [name for name in (*SAME, "left_out", "made_at") if name != "key"]
+REPLACED = [name for name in (*SAME, "left_out", "tokens", "made_at") if name != "key"]
 
 
 def rows_for(replies: Iterable[Reply]) -> list[Call]:
@@ -26,7 +26,11 @@ def rows_for(replies: Iterable[Reply]) -> list[Call]:
         if not reply.from_cache and (known is None or not known.reusable):
             by_key[reply.key] = reply
     return [
-        Call(**{name: _stored(getattr(reply, name)) for name in SAME}, left_out=list(reply.left_out))
+        Call(
+            **{name: _stored(getattr(reply, name)) for name in SAME},
+            left_out=list(reply.left_out),
+            tokens=list(reply.tokens) or None,
+        )
         for reply in by_key.values()
     ]
 
@@ -56,7 +60,10 @@ def store(replies: Iterable[Reply]) -> int:
 def find(keys: Sequence[str]) -> Mapping[str, Reply]:
     """Stored replies that may be used again, by key."""
     calls = Call.objects.filter(key__in=keys, reusable=True)
-    return {
-        call.key: Reply(**{name: getattr(call, name) for name in SAME}, left_out=tuple(call.left_out), from_cache=True)
-        for call in calls
-    }
+    return {call.key: _reply(call) for call in calls}
+
+
+def _reply(call: Call) -> Reply:
+    same = {name: getattr(call, name) for name in SAME}
+    tokens = (Token(text, logprob, tuple(map(tuple, others))) for text, logprob, others in call.tokens or ())
+    return Reply(**same, left_out=tuple(call.left_out), tokens=tuple(tokens), from_cache=True)

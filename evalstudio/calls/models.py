@@ -164,5 +164,8 @@ class Call(models.Model):
     cost_usd = models.FloatField(null=True)
     latency_ms = models.FloatField()
     left_out = models.JSONField(default=list)
+    tokens = models.JSONField(
+        null=True
+    )  # [text, log probability, [[alternative, log probability], …]] of the last ones
     reusable = models.BooleanField()
     made_at = models.DateTimeField(default=timezone.now)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Ask:
     seed: int | None = None
     schema: Mapping[str, Any] | None = None  # JSON schema of the reply, when one is wanted
     nonce: int = 0
+    top_logprobs: int = 0  # likeliest alternatives wanted of each token; with 0 no probabilities are asked for
 
     @property
     def key(self) -> str:
@@ -28,9 +29,18 @@ class Ask:
         parts = (
             *(self.connection_id, self.model, self.messages, self.temperature),
             *(self.max_tokens, self.seed, self.schema, self.nonce),
+            *((self.top_logprobs,) if self.top_logprobs else ()),  # so that keys stay what they were without
         )
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Token(NamedTuple):
+    """One token of a reply, its natural log probability, and what is likeliest in its place, mostly itself included."""
+
+    text: str
+    logprob: float
+    likeliest: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ class Reply:
     left_out: tuple[str, ...] = ()  # parameters that the endpoint refused and that were left out
     from_cache: bool = False
     reusable: bool = False  # set by the asker once the reply could be read
+    tokens: tuple[Token, ...] = ()  # the last of the text, where probabilities were asked for and given
 
 
 class ChatError(Exception):

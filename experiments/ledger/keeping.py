@@ -18,7 +18,7 @@ from evalstudio.calls.replies import Reply
 from evaluators.core import Score
 
 NOW = {"sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "postgresql": "STATEMENT_TIMESTAMP()"}
-_COLUMNS = (*evidence.SAME, "left_out")
+_COLUMNS = (*evidence.SAME, "left_out", "tokens")
 _KEPT = ", ".join(f"{name} = excluded.{name}" for name in evidence.REPLACED)
 _fields_of = attrgetter(*evidence.SAME)
 
@@ -31,7 +31,7 @@ def now_sql() -> str:
 def keep_replies(replies: Iterable[Reply]) -> None:
     """Store what was fetched. A reusable reply stays as it is for ever; another gives way to a later one."""
     rows = [
-        [*(storable(value) for value in _fields_of(reply)), json.dumps(reply.left_out)]
+        [*(storable(value) for value in _fields_of(reply)), json.dumps(reply.left_out), _json(reply.tokens)]
         for reply in replies
         if not reply.from_cache
     ]

@@ -215,4 +215,5 @@ def _reply(ask: Ask, key: str, endpoint: Endpoint, attempt: Attempt, completion:
         latency_ms=attempt.latency_ms,
         attempts=sent,
         left_out=attempt.traits.left_out_of(ask),
+        tokens=completion.tokens if ask.top_logprobs else (),
     )

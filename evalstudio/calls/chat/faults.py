@@ -61,7 +61,8 @@ def fault_of_status(status: int, headers: Mapping[str, str], payload: bytes) -> 
     complaint = complaint_of(payload)
     said = f": {clip(complaint.message)}" if complaint.message else "."
     if status in (401, 403):
-        return Fault(WrongKey(f"The endpoint does not accept the key ({status}){said}"))
+        refused = complaint if status == 403 else None  # some mean a parameter that this model may not be asked with
+        return Fault(WrongKey(f"The endpoint does not accept the key ({status}){said}"), complaint=refused)
     if status == 429:
         if out_of_quota(payload):
             return Fault(EndpointFailing(f"The account behind this connection has used up its quota{said}"))

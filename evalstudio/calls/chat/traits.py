@@ -16,7 +16,7 @@ from evalstudio.calls.replies import Ask
 Structured = Literal["json_schema", "json_object", "text"]
 FORMS: tuple[Structured, ...] = ("json_schema", "json_object", "text")  # of a structured reply, strongest first
 OTHER_NAME = {"max_tokens": "max_completion_tokens"}
-OPTIONAL = ("temperature", "seed", "max_tokens", "response_format")
+OPTIONAL = ("temperature", "seed", "max_tokens", "response_format", "logprobs", "top_logprobs")
 FORMAT_WORDS = r"json[_ ](schema|object|mode)|structured output"
 TOO_LONG = re.compile(
     r"context.{0,20}length|context_length|maximum context|too many tokens|too long|too large|at most", re.I
@@ -47,7 +47,8 @@ class Traits:
 
     def left_out_of(self, ask: Ask) -> tuple[str, ...]:
         """What this request wanted and does without, for the person who reads the run."""
-        wanted = {"temperature": ask.temperature, "seed": ask.seed, "max_tokens": ask.max_tokens}
+        wanted: dict[str, Any] = {"temperature": ask.temperature, "seed": ask.seed, "max_tokens": ask.max_tokens}
+        wanted["logprobs"] = ask.top_logprobs or None
         missing = [name for name, value in wanted.items() if value is not None and name in self.left_out]
         if ask.schema is not None and self.structured != "json_schema":
             missing.append("response_format" if self.structured == "text" else "json_schema")
@@ -68,6 +69,8 @@ def body_of(ask: Ask, traits: Traits) -> dict[str, Any]:
     for name, value in (("temperature", ask.temperature), ("seed", ask.seed), ("max_tokens", ask.max_tokens)):
         if value is not None and name not in traits.left_out:
             body[traits.renamed.get(name, name)] = value
+    if ask.top_logprobs and "logprobs" not in traits.left_out:
+        body |= {"logprobs": True, "top_logprobs": ask.top_logprobs}
     if ask.schema is not None and traits.structured == "json_schema":
         body["response_format"] = {
             "type": "json_schema",
@@ -80,7 +83,7 @@ def body_of(ask: Ask, traits: Traits) -> dict[str, Any]:
 
 def learn(traits: Traits, body: Mapping[str, Any], complaint: Complaint) -> Traits | None:
     """The traits that the complaint teaches about the request it answers, or None when it is about something else."""
-    if TOO_LONG.search(complaint.message):
+    if TOO_LONG.search(complaint.message) and "logprobs" not in complaint.message:
         return None
     named = _named(traits, body, complaint)
     if named is None:
@@ -89,7 +92,7 @@ def learn(traits: Traits, body: Mapping[str, Any], complaint: Complaint) -> Trai
         return replace(traits, structured=FORMS[FORMS.index(body["response_format"]["type"]) + 1])
     if named in OTHER_NAME and named not in traits.renamed:
         return replace(traits, renamed={**traits.renamed, named: OTHER_NAME[named]})
-    return replace(traits, left_out=traits.left_out | {named})
+    return replace(traits, left_out=traits.left_out | {"logprobs" if named == "top_logprobs" else named})
 
 
 def _named(traits: Traits, body: Mapping[str, Any], complaint: Complaint) -> str | None:

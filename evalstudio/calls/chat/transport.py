@@ -24,10 +24,15 @@ from evalstudio.calls.chat.faults import (
     fault_of_status,
 )
 from evalstudio.calls.guard import AddressRefused, Guard, GuardedResolver
-from evalstudio.calls.replies import Rejected
+from evalstudio.calls.replies import Rejected, Token
+from evalstudio.web.foreign import storable
 
 MOST_BYTES = 8 * 1024 * 1024  # of one reply, unpacked
 MOST_LISTED = 2000  # models
+MOST_TOKENS = 64  # whose probabilities are kept
+MOST_LIKELIEST = 20  # of one token
+MOST_TOKEN = 100  # characters of one token
+LEAST_LOGPROB = -1000.0
 SHORTEST_KEY = 6  # a shorter one is a placeholder such as "none", and a word of its own
 
 
@@ -41,6 +46,7 @@ class Completion:
     finish_reason: str
     tokens_in: int | None
     tokens_out: int | None
+    tokens: tuple[Token, ...] = ()  # the last MOST_TOKENS
 
 
 class Transport:
@@ -146,6 +152,7 @@ def _read_completion(payload: bytes) -> Completion | Fault:
             finish_reason=str(choice.get("finish_reason") or ""),
             tokens_in=_count(usage.get("prompt_tokens")),
             tokens_out=_count(usage.get("completion_tokens")),
+            tokens=_tokens_of(choice.get("logprobs")),
         )
     except (KeyError, IndexError, TypeError, AttributeError):
         said = complaint_of(payload).message
@@ -162,7 +169,24 @@ def _text_of(message: dict[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
         content = "".join(part.get("text") or "" for part in content if isinstance(part, dict))
-    return str(content if content is not None else message.get("refusal") or "")
+    return str(content or message.get("refusal") or "")
+
+
+def _tokens_of(logprobs: Any) -> tuple[Token, ...]:
+    """The last tokens with their probabilities; none where they came in another shape."""
+    try:
+        return tuple(_token(entry) for entry in logprobs["content"][-MOST_TOKENS:])
+    except (KeyError, TypeError, ValueError):
+        return ()
+
+
+def _token(entry: dict[str, Any]) -> Token:
+    others = (_chance(other) for other in (entry.get("top_logprobs") or ())[:MOST_LIKELIEST])
+    return Token(*_chance(entry), tuple(others))
+
+
+def _chance(entry: dict[str, Any]) -> tuple[str, float]:
+    return storable(entry["token"][:MOST_TOKEN]), round(max(float(entry["logprob"]), LEAST_LOGPROB), 6)
 
 
 def _count(value: Any) -> int | None:
