@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import count
 from typing import Any, Self
 
 from django.conf import settings
@@ -11,7 +12,12 @@ from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from evalstudio.projects.models import Project, User
+from evalstudio.projects.models import AuditEntry, Project, User
+from evaluators.core import COMPARISON
+from evaluators.models.scales import Scale
+
+
+MOST_NAME = 120  # characters
 
 
 class NewerVersion(Exception):
@@ -48,7 +54,7 @@ class Evaluator(models.Model):
     """The named thing people make. What it does is frozen in its versions."""
 
     project = models.ForeignKey(Project, models.CASCADE)
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=MOST_NAME)
     kind = models.CharField(max_length=20)
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
@@ -56,11 +62,13 @@ class Evaluator(models.Model):
     published_version = models.ForeignKey(
         "EvaluatorVersion", models.RESTRICT, null=True, related_name="+"
     )  # the latest
+    compares = models.BooleanField(default=False)  # whether the latest version runs on a comparison of two results
 
     objects = EvaluatorQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "name"], name="evaluator_name_once")]
+        indexes = [models.Index(fields=["project", "updated_at", "id"], name="evaluator_by_update")]
 
     def __str__(self) -> str:
         return self.name
@@ -107,6 +115,36 @@ class Evaluator(models.Model):
                 self.publish(version, author)
         return version
 
+    def archive(self, by: User) -> None:
+        """Take it out of lists and pickers. Its versions, runs and scores stay."""
+        self.archived_at = timezone.now()
+        self.save(update_fields=["archived_at"])
+        AuditEntry.note(self.project, by, "archived", f"evaluator {self.name}")
+
+    def restore(self, by: User) -> None:
+        self.archived_at = None
+        self.save(update_fields=["archived_at"])
+        AuditEntry.note(self.project, by, "restored", f"evaluator {self.name}")
+
+    @transaction.atomic
+    def duplicate(self, by: User) -> Evaluator:
+        """A new evaluator whose v1 is the latest version of this one. There has to be a version."""
+        latest = self.versions.latest("number")
+        copy = Evaluator.objects.create(project=self.project, name=self._name_of_copy(), kind=self.kind)
+        note = f"Copied from {self.name} {latest}"
+        copy.revise(latest.config, schema=latest.config_schema, author=by, note=note)
+        AuditEntry.note(self.project, by, "duplicated", f"evaluator {self.name} as {copy.name}")
+        return copy
+
+    def _name_of_copy(self) -> str:
+        """A name of its project that is free: "Name (copy)", "Name (copy 2)" and so on."""
+        taken = set(
+            Evaluator.objects.filter(project=self.project, name__contains="(copy").values_list("name", flat=True)
+        )
+        endings = (" (copy)" if number == 1 else f" (copy {number})" for number in count(1))
+        names = (self.name[: MOST_NAME - len(ending)].rstrip() + ending for ending in endings)
+        return next(name for name in names if name not in taken)
+
     @transaction.atomic
     def publish(self, version: EvaluatorVersion, by: Any, figures: dict[str, Any] | None = None) -> None:
         """Let a version stand for its evaluator, with the figures of its golden cases if they were asked for.
@@ -128,6 +166,7 @@ class EvaluatorVersion(models.Model):
     config_hash = models.CharField(max_length=64)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     note = models.CharField(max_length=300, blank=True)
+    scale = models.ForeignKey(Scale, models.SET_NULL, null=True, related_name="versions")  # as frozen into `config`
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -137,9 +176,15 @@ class EvaluatorVersion(models.Model):
         return f"v{self.number}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert it, as the latest of its evaluator, with what lists tell by columns of their own."""
         if self.pk:
             raise TypeError("A saved evaluator version never changes; revise its evaluator instead.")
+        frozen = self.config.get("scale")
+        scales = Scale.objects.filter(project=self.evaluator.project_id)
+        self.scale = scales.filter(pk=frozen["id"]).first() if frozen else None
         super().save(*args, **kwargs)
+        self.evaluator.compares = self.config.get("runs_on") == COMPARISON
+        self.evaluator.save(update_fields=["compares"])
 
 
 class Publication(models.Model):
