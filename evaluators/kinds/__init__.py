@@ -3,10 +3,12 @@
 from typing import Any
 
 from evaluators.kinds.base import BadConfig, CallingKind, ComputingKind, Kind
+from evaluators.kinds.classification import Classification
 from evaluators.kinds.heuristic import Heuristic
+from evaluators.kinds.human import Human
 from evaluators.kinds.judge import Judge
 
-KINDS: dict[str, Kind[Any]] = {kind.key: kind for kind in (Judge(), Heuristic())}
+KINDS: dict[str, Kind[Any]] = {kind.key: kind for kind in (Judge(), Heuristic(), Human(), Classification())}
 
 
 def get_kind(key: str) -> Kind[Any]:

@@ -32,8 +32,9 @@ def test_every_kind_and_schema_has_a_file():
 def test_another_shape_is_refused(kind):
     with pytest.raises(BadConfig):
         kind.load({}, kind.schema)
-    with pytest.raises(BadConfig):
-        kind.load(kind.blank() | {"scoring": {"type": "stars"}}, kind.schema)
+    if "scoring" in kind.blank():
+        with pytest.raises(BadConfig):
+            kind.load(kind.blank() | {"scoring": {"type": "stars"}}, kind.schema)
     with pytest.raises(BadConfig):
         kind.load(kind.blank(), kind.schema + 1)
 
