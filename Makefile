@@ -13,8 +13,10 @@ setup:
 setup-dev:
 	@$(PYTHON) -m evalstudio.bootstrap requirements-dev.txt
 
+# On SQLite; `make test DB=postgres` starts a PostgreSQL of its own for it.
+BESIDE_postgres := $(PY) -m tests.with_postgres
 test: setup-dev
-	@$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+	@$(BESIDE_$(DB)) $(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: setup-dev
 	$(PY) -m ruff format --check .

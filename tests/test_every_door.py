@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from evalstudio.calls.models import Connection
+from evalstudio.files.keeping import keep
 from evalstudio.projects.models import ApiToken, AuditEntry, Project, Role, Scope
 from evaluators.core import Status
 from evaluators.models import Draft, Evaluator, EvaluatorVersion
@@ -79,6 +81,10 @@ PAGES = {
     "connection-edit": Door(OWNER, OWNER),
     "connection-archive": Door(None, OWNER),
     "connection-restore": Door(None, OWNER),
+    "file-list": Door(VIEWER, EDITOR),
+    "file-content": Door(VIEWER),
+    "file-digest": Door(VIEWER),
+    "file-outside": Door(VIEWER),
     "evaluator-list": Door(VIEWER),
     "evaluator-new": Door(EDITOR, EDITOR),
     "evaluator-bench": Door(None, EDITOR),
@@ -112,6 +118,7 @@ PAGES = {
 }
 API = {
     "api-connections": Door(VIEWER),
+    "api-files": Door(VIEWER, EDITOR),
     "api-evaluators": Door(VIEWER, EDITOR),
     "api-evaluator": Door(VIEWER),
     "api-versions": Door(VIEWER, EDITOR),
@@ -198,13 +205,15 @@ def stage(project, alice, tmp_path, settings, make_experiment):  # noqa: F811
         "import": receiving.receive(project, alice, upload, "numbers").pk,
         "token": ApiToken.issue(project, alice, "nightly", Scope.READ)[0].pk,
     }
-    return Stage(project, ids)
+    picture = ContentFile(b"\x89PNG\r\n\x1a\n", name="cat.png")
+    return Stage(project, ids, keep(project, alice, picture).digest)
 
 
 @dataclass(frozen=True)
 class Stage:
     project: Project
     ids: dict[str, int]
+    digest: str = ""
 
     def addresses(self, name: str) -> list[str]:
         """The addresses of a route: those without and with an id, where it goes by both."""
@@ -215,6 +224,7 @@ class Stage:
         thing = next((thing for thing in self.ids if f"{thing}s/<int:pk>" in pattern), "token")
         words = {"<slug:project>": self.project.slug, "<int:pk>": self.ids[thing], "<int:case>": self.ids["case"]}
         words |= {"<int:output>": self.ids["output"], "<str:form>": "csv", "<str:token>": "forged"}
+        words |= {"<str:digest>": self.digest, "<str:name>": "cat.png"}
         words |= {"<slug:kind>": "heuristic", "<slug:key>": "k-1"}
         for mark, word in words.items():
             pattern = pattern.replace(mark, str(word))

