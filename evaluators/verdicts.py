@@ -15,14 +15,17 @@ from evaluators.scoring import EnumScoring, OffScale, Option, PercentageScoring,
 REASON_KEYS = ("reason", "justification", "explanation", "reasoning")
 VERDICT_KEYS = ("label", "score")
 MOST_REASON = 20_000
+MOST_LABEL = 500  # characters of what is said in place of a label
 MOST_LOOKS = 50  # for objects in a reply that is none: each costs as much as the reply is long
 
 _THINKING = re.compile(r"^\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_UNOPENED_THINKING = re.compile(r"^[^{]*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+# Its beginning is often part of what the model was sent, so that only its end arrives.
+_UNOPENED_THINKING = re.compile(r"^(?!\s*[{`]).*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _LEAD_IN = re.compile(r"^(?:final answer|answer|choice)\s*(?::|-(?![.\d]))\s*", re.IGNORECASE)
 _AROUND = " \t\r()[]{}<>*_\"'`“”‘’«»"  # what may stand around a verdict besides full stops
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)")
+_NUMBER = re.compile(r"([-−]?(?:\d+(?:\.\d+)?|\.\d+))\s*(%?)")
+_NEGATION = re.compile(r"\b(?:not|no|never|nor|neither|hardly|cannot|un|non|\w+n['’]t)\b", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"^\W*(?:(?:i['’]m|i am) (?:very |really )?(?:sorry|unable|not able|not comfortable)|sorry\b|as an ai\b"
     r"|i can(?:not|['’]?t)\b|i (?:will not|won['’]t|must decline|have to decline))",
@@ -157,8 +160,29 @@ def _of_object(found: Mapping[str, Any], scoring: Scoring, letters: Mapping[str,
     label = found.get("label")
     if not isinstance(label, str):
         raise Unreadable(Why.UNPARSED, "The reply has no “label”, or one that is no text.")
-    option = _option(label, scoring, letters)
+    try:
+        option = _option(label, scoring, letters)
+    except OffScale:
+        option = _only_option_in(label, scoring)
     return Verdict(option.value, option.label, reason)
+
+
+def _only_option_in(said: str, scoring: EnumScoring) -> Option:
+    """The option whose label is the only one among the words that were said: MEDIUM in "It is MEDIUM".
+
+    A single letter is too often a word, and "not MEDIUM" says something else. Raises OffScale.
+    """
+    labels = sorted((label for label in scoring.labels if len(label) > 1), key=len, reverse=True)
+    if not labels or len(said) > MOST_LABEL:
+        return scoring.option(said)
+    words = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, labels))})(?!\w)", re.IGNORECASE)
+    plain = " ".join(said.split())
+    found = {label.casefold() for label in words.findall(plain)}
+    if len(found) > 1:
+        raise OffScale(f"“{plain}” names several of the options {', '.join(scoring.labels)}.")
+    if not found or _NEGATION.search(words.sub("", plain)):
+        return scoring.option(said)
+    return scoring.option(found.pop())
 
 
 # The last line
@@ -171,7 +195,7 @@ def _read_last_line(said: str, scoring: Scoring, letters: Mapping[str, Option]) 
         return replace(_read_json(last, scoring, letters), reason=reason)
     line = _LEAD_IN.sub("", last.strip(_AROUND)).strip(_AROUND)
     if isinstance(scoring, PercentageScoring):
-        return Verdict(scoring.value(_number(line.rstrip("." + _AROUND))), None, reason)
+        return Verdict(scoring.value(_number(line.rstrip("." + _AROUND), scoring)), None, reason)
     try:
         option = _option(line, scoring, letters)
     except OffScale:
@@ -181,11 +205,13 @@ def _read_last_line(said: str, scoring: Scoring, letters: Mapping[str, Option]) 
     return Verdict(option.value, option.label, reason)
 
 
-def _number(line: str) -> float:
+def _number(line: str, scoring: PercentageScoring) -> float:
+    """The number on the line. Per cent are of the highest number, and mean nothing where the lowest is not 0."""
     found = _NUMBER.fullmatch(line)
-    if not found:
-        raise Unreadable(Why.UNPARSED, "The last line of the reply is no number.")
-    return float(found[1]) / 100 if found[2] else float(found[1])
+    if not found or (found[2] and scoring.low != 0):
+        raise Unreadable(Why.UNPARSED, "The last line of the reply is no number of the scale.")
+    number = float(found[1].replace("−", "-"))
+    return number * scoring.high / 100 if found[2] else number
 
 
 def _option(said: str, scoring: EnumScoring, letters: Mapping[str, Option]) -> Option:

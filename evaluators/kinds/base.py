@@ -9,7 +9,7 @@ from evaluators.core import FieldError, Measure, Needs, Sample, Score
 from evaluators.tools import Tools
 
 if TYPE_CHECKING:
-    from evaluators.asking import Question
+    from evaluators.framing import Question
     from evaluators.kinds.forms import KindForm
     from evaluators.scoring import Passing, Scoring
 

@@ -18,7 +18,7 @@ from evaluators.tools import Tools, javascript
 
 if TYPE_CHECKING:
     from evalstudio.calls.javascript import Fault, Outcome
-    from evaluators.asking import Question
+    from evaluators.framing import Question
 
 MOST_CODE = 100_000
 MOST_REASON = 20_000

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evalstudio.calls.replies import Ask
 from evaluators import prompts, scoring
-from evaluators.asking import LettersDiffer, Manner, Question, judge, manner
-from evaluators.core import COMPARISON, FLIPPED, RESULT, FieldError, Measure, Needs, Sample, Score, Why
+from evaluators.asking import judge
+from evaluators.core import COMPARISON, FLIPPED, RESULT, FieldError, Measure, Needs, Sample, Score, Status, Why
+from evaluators.framing import LettersDiffer, Manner, Question, manner
+from evaluators.images import NoImage, images_of, with_images
 from evaluators.kinds.base import BadConfig, Stored
 from evaluators.kinds.scored import blank_scale
+from evaluators.orders import in_both
 from evaluators.paths import MissingPath
 from evaluators.prompts import Prompt, PromptError, RenderError
-from evaluators.scoring import Passing, Scoring
+from evaluators.scoring import EnumScoring, Passing, Scoring
 from evaluators.tools import Tools
+from evaluators.weighing import WEIGHED
 
 if TYPE_CHECKING:
     from evaluators.kinds.judge_form import JudgeForm
 
+TOP_LOGPROBS = 5  # the most that every endpoint with probabilities gives
 SINCE_2: Stored = {"both_orders": True, "weighted": False, "variables": [], "images": []}
 
 
@@ -49,13 +54,25 @@ class JudgeConfig:
         return self.runs_on == COMPARISON
 
     @property
+    def weighs(self) -> bool:
+        """Whether the probabilities of the options count; a number has no options."""
+        return self.weighted and isinstance(self.scoring, EnumScoring)
+
+    @property
     def prompt_read(self) -> Prompt:
         """The prompt, ready to be rendered. Raises PromptError."""
         return prompts.compile(self.prompt, self.compares, self.variables)
 
     def manner(self, literal: str) -> Manner:
         """How it asks, with a prompt whose own text is `literal`. Raises LettersDiffer."""
-        return manner(literal, self.guide, self.scoring)
+        return manner(
+            literal,
+            self.guide,
+            self.scoring,
+            scale=self.scale,
+            compares=self.compares,
+            direction=self.passing.direction,
+        )
 
 
 class Judge:
@@ -120,7 +137,8 @@ class Judge:
         return Needs("net", config.connection_id, compares, calls=2 if compares and config.both_orders else 1)
 
     def measures(self, config: JudgeConfig) -> tuple[Measure, ...]:
-        return (FLIPPED,) if self.needs(config).calls == 2 else ()
+        flipped = (FLIPPED,) if self.needs(config).calls == 2 else ()
+        return (*flipped, WEIGHED) if config.weighs else flipped
 
     def check(self, config: JudgeConfig) -> list[FieldError]:
         from evaluators.kinds.judge_checks import check
@@ -128,44 +146,70 @@ class Judge:
         return check(config)
 
     def paths(self, config: JudgeConfig) -> tuple[str, ...]:
-        return config.prompt_read.paths
+        return tuple(dict.fromkeys((*config.prompt_read.paths, *config.images)))
 
     def message(self, config: JudgeConfig, sample: Sample) -> Question | None:
         try:
-            prompt, how = _ready(config)
-            return how.question(prompt.render(sample))
+            return _question(config, sample)
         except (PromptError, LettersDiffer, MissingPath, RenderError):
             return None
 
     async def one(self, config: JudgeConfig, sample: Sample, tools: Tools) -> Score:
-        """The model's verdict; unscored where the case lacks a path of the prompt or the reply says none."""
+        """The model's verdict; unscored where the case lacks a path of the prompt or the reply says none.
+
+        Where two outputs are compared in both orders, both are asked, one after the other.
+        """
         try:
-            prompt, how = _ready(config)
-            question = how.question(prompt.render(sample))
+            question = _question(config, sample)
+            asks = [await _ask(config, each, sample.repeat) for each in (question, question.exchanged) if each]
         except MissingPath as missing:
             return Score.unscored(Why.MISSING, config.prompt_read.lacks(missing))
+        except NoImage as error:
+            return Score.unscored(Why.MISSING, str(error))
         except (PromptError, LettersDiffer, RenderError) as error:
             return Score.failed(Why.TEMPLATE, _placed(error))
         assert tools.chat is not None
-        assert config.connection_id is not None
-        ask = Ask(
-            config.connection_id,
-            config.model,
-            question.messages,
-            temperature=config.temperature,
-            max_tokens=config.max_tokens,
-            seed=config.seed,
-            schema=question.schema,
-            nonce=sample.repeat,
-        )
-        return await judge(ask, how, config.passing, tools.chat)
+        _, how = _ready(config)
+        score = await judge(asks[0], how, config.passing, tools.chat)
+        if len(asks) == 1 or score.status is not Status.SCORED:
+            return score
+        return in_both(score, await judge(asks[1], how, config.passing, tools.chat), config.passing)
 
 
 @lru_cache(maxsize=64)
 def _ready(config: JudgeConfig) -> tuple[Prompt, Manner]:
     """The compiled prompt and the manner of asking. Raises PromptError and LettersDiffer."""
-    prompt = config.prompt_read
-    return prompt, config.manner(prompt.literal)
+    return config.prompt_read, config.manner(config.prompt_read.literal)
+
+
+def _question(config: JudgeConfig, sample: Sample) -> Question:
+    """What is asked about a sample. Raises PromptError, LettersDiffer, MissingPath and RenderError."""
+    question = _one_order(config, sample)
+    if not (config.compares and config.both_orders):
+        return question
+    exchanged = _one_order(config, sample.exchanged())
+    return replace(question, exchanged=replace(exchanged, parts=tuple(part.turned for part in exchanged.parts)))
+
+
+def _one_order(config: JudgeConfig, sample: Sample) -> Question:
+    prompt, how = _ready(config)
+    return how.question(prompt.render(sample), images_of(sample, config.images))
+
+
+async def _ask(config: JudgeConfig, question: Question, repeat: int) -> Ask:
+    """The request of a question. Raises NoImage."""
+    assert config.connection_id is not None
+    return Ask(
+        config.connection_id,
+        config.model,
+        await with_images(question.messages, question.images, config.connection_id),
+        temperature=config.temperature,
+        max_tokens=config.max_tokens,
+        seed=config.seed,
+        schema=question.schema,
+        nonce=repeat,
+        top_logprobs=TOP_LOGPROBS if config.weighs else 0,
+    )
 
 
 def _placed(error: Exception) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from evaluators import prompts, scoring
-from evaluators.asking import LettersDiffer
 from evaluators.core import COMPARISON, ROOTS, FieldError
+from evaluators.framing import LettersDiffer
 from evaluators.kinds.scored import check_scale
 from evaluators.paths import SPAN, BadPath, parse
 from evaluators.prompts import OUTPUT_ROOTS, RESERVED, PromptError

@@ -56,6 +56,12 @@ class Part(NamedTuple):
         return TITLES.get(self.origin) or self.origin.capitalize()
 
     @property
+    def turned(self) -> Part:
+        """The piece where the two outputs are in each other's place, so that the path of one leads to the other."""
+        other: Mapping[Origin, Origin] = {"baseline": "comparison", "comparison": "baseline"}
+        return self._replace(origin=other.get(self.origin, self.origin))
+
+    @property
     def sent(self) -> str:
         """The piece as the model reads it: a value stands between delimiters that it cannot close itself."""
         if not self.path:

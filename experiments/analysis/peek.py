@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ObjectDoesNotExist
 
 from evalstudio.calls.models import Call
+from evaluators.core import FLIPPED
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
@@ -17,6 +18,9 @@ from experiments.analysis.columns import Column
 from experiments.analysis.grid import label
 from experiments.models import Evaluation, EvaluationBody, Output, Run
 from experiments.samples import sample_of
+
+if TYPE_CHECKING:
+    from evaluators.framing import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,11 @@ class Verdict:
     @property
     def calls(self) -> int:
         return len(self.body.call_keys or [])
+
+    @property
+    def is_flip(self) -> bool:
+        """Whether a comparison was judged otherwise in the other order."""
+        return bool((self.body.measures or {}).get(FLIPPED.name))
 
     @property
     def logs(self) -> str:
@@ -95,24 +104,33 @@ def _total(counts: Iterable[int | None]) -> int | None:
 class Exchange:
     """What an evaluator was shown and what came back."""
 
-    parts: list[tuple[str, Any, str]]  # of the message: where the piece comes from, the piece, its text
+    messages: list[list[tuple[str, Any, str]]]  # pieces of each: where the piece comes from, the piece, its text
     replies: list[Call]
     missing: int  # replies that are no longer kept
 
 
 def exchange(evaluation: Evaluation) -> Exchange:
-    """The message, rendered again from the version and the sample, and the replies that are kept."""
+    """The messages, rendered again from the version and the sample, and the replies that are kept.
+
+    A judge that is asked in both orders gets two messages, the baseline's output first in the first of them.
+    """
     keys = _body(evaluation).call_keys or []
     kept = Call.objects.in_bulk(keys)
     replies = [kept[key] for key in keys if key in kept]
-    return Exchange(_message(evaluation), replies, len(keys) - len(replies))
+    return Exchange(_messages(evaluation), replies, len(keys) - len(replies))
 
 
-def _message(evaluation: Evaluation) -> list[tuple[str, Any, str]]:
+def _messages(evaluation: Evaluation) -> list[list[tuple[str, Any, str]]]:
     try:
         work = work_of(evaluation.run.version)
     except BadConfig:
         return []
-    message = work.kind.message(work.config, sample_of(evaluation.output))
-    pieces = [(part.title, part, part.text.strip("\r\n")) for part in message.parts] if message else []
+    sample = sample_of(evaluation.output, evaluation.baseline_output)
+    samples = [sample, sample.exchanged()] if sample.comparison and work.needs.calls > 1 else [sample]
+    questions = [work.kind.message(work.config, each) for each in samples]
+    return [pieces for question in questions if question and (pieces := _pieces(question))]
+
+
+def _pieces(question: Question) -> list[tuple[str, Any, str]]:
+    pieces = [(part.title, part, part.text.strip("\r\n")) for part in question.parts]
     return [piece for piece in pieces if piece[2].strip() or piece[1].path]

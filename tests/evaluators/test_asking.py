@@ -6,8 +6,8 @@ import pytest
 
 from evalstudio.calls.chat import Endpoint
 from evalstudio.calls.replies import NotNow
-from evaluators.asking import LettersDiffer, manner, option_lines, reply_form
 from evaluators.core import Sample, Status, Why
+from evaluators.framing import LettersDiffer, manner, option_lines, reply_form
 from evaluators.kinds import get_kind
 from evaluators.prompts import compile
 from evaluators.scoring import EnumScoring, Option, PercentageScoring
@@ -126,14 +126,14 @@ def test_endpoints_without_schemas_are_read_all_the_same(chat_server, structured
 
 
 def test_a_malformed_reply_is_asked_again_with_the_error(chat_server):
-    chat_server.then(says('{"label": "Sort of right"}'), says(GOOD))
+    chat_server.then(says('{"label": "Sort of good"}'), says(GOOD))
     score = judged(chat_server)
     assert score.value == 1.0
     assert [reply.reusable for reply in score.replies] == [False, True]
     repair = chat_server.bodies[1]["messages"]
     assert repair[:2] == chat_server.bodies[0]["messages"]
-    assert repair[2] == {"role": "assistant", "content": '{"label": "Sort of right"}'}
-    assert "“Sort of right” is none of the options Right, Wrong." in repair[3]["content"]
+    assert repair[2] == {"role": "assistant", "content": '{"label": "Sort of good"}'}
+    assert "“Sort of good” is none of the options Right, Wrong." in repair[3]["content"]
 
 
 @pytest.mark.parametrize(
