@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.views import bench_picker, datasets, exports, home, imports, peeks, results, runs
+from experiments.views import bench_picker, change, datasets, exports, home, imports, noise, pairs, peeks, results, runs
 
 dataset_urls = [
     path("datasets/", datasets.dataset_list, name="dataset-list"),
@@ -27,6 +27,16 @@ result_urls = [
     path("evaluations/<int:pk>/exchange/", peeks.evaluation_exchange, name="evaluation-exchange"),
 ]
 
+pair_urls = [
+    path("experiments/<int:pk>/against/", pairs.comparison_choice, name="comparison-choice"),
+    path("experiments/<int:pk>/against/<int:baseline>/", pairs.experiment_against, name="experiment-against"),
+    path("experiments/<int:pk>/against/<int:baseline>/columns/", pairs.against_columns, name="against-columns"),
+    path("experiments/<int:pk>/against/<int:baseline>/peek/<int:output>/", pairs.against_peek, name="against-peek"),
+    path(
+        "experiments/<int:pk>/against/<int:baseline>/export.<str:form>", exports.against_export, name="against-export"
+    ),
+]
+
 run_urls = [
     path("experiments/<int:pk>/run/", runs.run_start, name="run-start"),
     path("evaluators/<int:pk>/runs/", runs.evaluator_runs, name="evaluator-runs"),
@@ -38,4 +48,12 @@ run_urls = [
     path("runs/<int:pk>/retry/", runs.run_retry, name="run-retry"),
 ]
 
-urlpatterns = [*dataset_urls, *bench_urls, *result_urls, *run_urls]
+trial_urls = [
+    path("evaluators/<int:pk>/noise/", noise.evaluator_noise, name="evaluator-noise"),
+    path("evaluators/<int:pk>/noise/start/", noise.noise_start, name="noise-start"),
+    path("evaluators/<int:pk>/change/", change.evaluator_change, name="evaluator-change"),
+    path("evaluators/<int:pk>/change/start/", change.change_start, name="change-start"),
+    path("evaluations/<int:pk>/beside/<int:other>/", change.evaluations_beside, name="evaluations-beside"),
+]
+
+urlpatterns = [*trial_urls, *dataset_urls, *bench_urls, *result_urls, *pair_urls, *run_urls]

@@ -108,6 +108,16 @@ PAGES = {
     "experiment-peek": Door(VIEWER),
     "experiment-export": Door(VIEWER),
     "evaluation-exchange": Door(VIEWER),
+    "comparison-choice": Door(VIEWER),
+    "experiment-against": Door(VIEWER),
+    "against-columns": Door(VIEWER),
+    "against-peek": Door(VIEWER),
+    "against-export": Door(VIEWER),
+    "evaluations-beside": Door(VIEWER),
+    "evaluator-noise": Door(VIEWER),
+    "noise-start": Door(None, EDITOR),
+    "evaluator-change": Door(VIEWER),
+    "change-start": Door(None, EDITOR),
     "run-start": Door(None, EDITOR),
     "run-list": Door(VIEWER),
     "running-badge": Door(VIEWER),
@@ -158,12 +168,12 @@ NONSENSE = {
     "a number without end": "1e999999999",
 }
 FIELDS = (
-    "after", "base", "base_url", "before", "by", "case", "case_q", "code", "dataset", "direction", "do", "draft",
+    "after", "base", "base_url", "baseline", "before", "by", "case", "case_q", "code", "dataset", "direction", "do", "draft",
     "evaluator", "experiment", "found", "guide", "key", "kind", "limit", "max_in_flight", "max_tokens", "model", "name",
     "name_0", "next", "note", "notes", "option_description", "option_label", "option_percentage", "pasted_sample",
     "peek", "prompt", "q", "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope", "scoring", "seed",
     "show", "sort", "start", "step", "system", "tab", "target_0", "temperature", "threshold", "type_0",
-    "usd_per_million_in", "username", "password", "project", "version",
+    "usd_per_million_in", "username", "password", "project", "purpose", "version",
 )  # fmt: skip
 
 
@@ -202,6 +212,7 @@ def stage(project, alice, tmp_path, settings, make_experiment):  # noqa: F811
         "output": Output.objects.first().pk,
         "evaluation": Evaluation.objects.first().pk,
         "run": run.pk,
+        "baseline": make_experiment(2, "another system").pk,
         "import": receiving.receive(project, alice, upload, "numbers").pk,
         "token": ApiToken.issue(project, alice, "nightly", Scope.READ)[0].pk,
     }
@@ -223,7 +234,9 @@ class Stage:
     def _filled(self, pattern: str) -> str:
         thing = next((thing for thing in self.ids if f"{thing}s/<int:pk>" in pattern), "token")
         words = {"<slug:project>": self.project.slug, "<int:pk>": self.ids[thing], "<int:case>": self.ids["case"]}
+        words["<int:baseline>"] = self.ids["baseline"]
         words |= {"<int:output>": self.ids["output"], "<str:form>": "csv", "<str:token>": "forged"}
+        words |= {"<int:other>": self.ids["evaluation"]}
         words |= {"<str:digest>": self.digest, "<str:name>": "cat.png"}
         words |= {"<slug:kind>": "heuristic", "<slug:key>": "k-1"}
         for mark, word in words.items():

@@ -10,13 +10,16 @@ from django.core.cache import cache
 from django.db.models import Avg, Count, Q
 
 from evalstudio.web import numbers
+from evaluators.core import Measure
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.distribution import Drawing, drawing
+from experiments.analysis.measured import measures_of
 from experiments.analysis.summary import Summary, summaries
+from experiments.analysis.versus import exactly, verdict
 from experiments.ledger.progress import Progress, progress_of
 from experiments.models import Experiment, Output, Run, RunState
 
@@ -47,6 +50,8 @@ class RunProgress:
 
     @property
     def word(self) -> str:
+        if self.now.awaits_people:
+            return "awaits people"
         return {
             RunState.PREPARING: "is being prepared",
             RunState.ACTIVE: "is running",
@@ -58,7 +63,7 @@ class RunProgress:
     @property
     def sentence(self) -> str:
         """Pace, time left and cost so far, as far as they are known: "12 per second, 40 s left, $0.84 so far"."""
-        parts = []
+        parts = [f"{self.now.awaiting:,} to grade"] if self.now.awaits_people else []
         if self.now.per_second and not self.now.is_over:
             parts.append(_pace(self.now.per_second))
         if self.now.left_s is not None and not self.now.is_over:
@@ -93,6 +98,22 @@ class Column:
         """Whether the run used the version that its evaluator stands for at present."""
         return self.run.version_id == self.evaluator.published_version_id
 
+    @property
+    def verdict(self) -> str:
+        """Of a comparison: "better", "worse" or "same", as far as the interval tells."""
+        return verdict(self.figure)
+
+    @property
+    def exactly(self) -> str:
+        """Of a comparison: its figure with more digits and its standard error."""
+        return exactly(self.figure)
+
+    @property
+    def measures(self) -> list[tuple[Measure, Estimate]]:
+        """What its scores measure besides their value, with the means."""
+        known = self.summary.measures
+        return [(measure, known[measure.name]) for measure in measures_of(self.run.version) if measure.name in known]
+
     @cached_property
     def passing(self) -> Passing:
         """The threshold of its version; without one nothing passes or fails."""
@@ -116,7 +137,7 @@ def current_runs(experiment: Experiment, baseline: Experiment | None = None) -> 
 
 
 def columns(runs: list[Run]) -> list[Column]:
-    """A column for each run. At most seven queries: none for runs whose summary holds, three for those under way."""
+    """A column for each run. At most eight queries: none for runs whose summary holds, three for those under way."""
     known = summaries(runs)
     going = progress_of([run for run in runs if run.state != RunState.FINISHED])
     return [Column(run, known[run.pk], RunProgress(going[run.pk]) if run.pk in going else None) for run in runs]

@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from evaluators.core import Status
-from experiments.models import Evaluation, Experiment, Output, Run, RunLabel
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from evaluators.core import FLIPPED, Status
+from experiments.analysis.pairing import outputs_of
+from experiments.models import Evaluation, Experiment, Output, OutputBody, Run, RunLabel
 
 CHUNK = 1000  # outputs
 # A cell that begins like this would be run as a formula by a spreadsheet.
@@ -33,6 +36,8 @@ OUTPUT = {
     "tokens_out": "tokens_out",
 }
 EVALUATION = ("state", "score", "label", "passed", "why", "reason", "latency_ms", "cost_usd")
+# What comes last of each where two experiments are compared.
+OUTPUT_OF_PAIR, EVALUATION_OF_PAIR = "baseline_outputs", "flipped"
 STATES = {int(status): status.name.lower() for status in Status}
 
 Record = dict[str, Any]
@@ -41,32 +46,53 @@ encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Line(NamedTuple):
-    """The values of OUTPUT, and for each run those of EVALUATION, None where the run has no row for the output."""
+    """The values of OUTPUT, and for each run those of EVALUATION, None where the run has no row for the output.
+
+    Those of a pair have one value more each.
+    """
 
     output: tuple[Any, ...]
     evaluations: list[tuple[Any, ...] | None]
 
 
-def _pieces(experiment: Experiment, runs: Sequence[Run]) -> Iterator[list[Line]]:
+def _pieces(experiment: Experiment, runs: Sequence[Run], baseline: Experiment | None) -> Iterator[list[Line]]:
     """Every output in their order, a thousand at a time. Two queries a piece."""
-    rows = Output.objects.filter(experiment=experiment).order_by("pk").values_list(*OUTPUT.values())
+    rows = _rows(outputs_of(experiment, baseline).order_by("pk"), baseline)
     labels, after = _labels(runs), 0
     while piece := list(rows.filter(pk__gt=after)[:CHUNK]):
         after = piece[-1][0]
-        yield _lines_of(piece, runs, labels)
+        yield _lines_of(piece, runs, labels, of_pair=baseline is not None)
 
 
-def _lines_of(rows: list[tuple], runs: Sequence[Run], labels: Labels) -> list[Line]:
+def _rows(outputs: QuerySet[Output], baseline: Experiment | None) -> QuerySet:
+    """The values of OUTPUT; of a pair also what the baseline answered to the same case and attempt."""
+    if baseline is None:
+        return outputs.values_list(*OUTPUT.values())
+    partners = OutputBody.objects.filter(output__experiment=baseline, output__case=OuterRef("case"))
+    answer = partners.filter(output__attempt=OuterRef("attempt")).values("outputs")[:1]
+    return outputs.annotate(theirs=Subquery(answer)).values_list(*OUTPUT.values(), "theirs")
+
+
+def _lines_of(rows: list[tuple], runs: Sequence[Run], labels: Labels, *, of_pair: bool) -> list[Line]:
     ids = [row[0] for row in rows]
     found = Evaluation.objects.filter(run__in=runs, output_id__gte=min(ids), output_id__lte=max(ids), repeat=0)
     values = found.values_list(
-        "output", "run", "state", "score", "label_id", "passed", "why", "body__reason", "latency_ms", "cost_usd"
+        *("output", "run", "state", "score", "label_id", "passed", "why", "body__reason", "latency_ms", "cost_usd"),
+        *(["body__measures"] if of_pair else []),
     )
     told = {
-        (output, run): (STATES[state], score, labels.get((run, label_id)), passed, why or None, reason, ms, cost)
-        for output, run, state, score, label_id, passed, why, reason, ms, cost in values
+        (output, run): (
+            *(STATES[state], score, labels.get((run, label_id)), passed, why or None, reason, ms, cost),
+            *map(_flipped, measures),
+        )
+        for output, run, state, score, label_id, passed, why, reason, ms, cost, *measures in values
     }
     return [Line(row, [told.get((row[0], run.pk)) for run in runs]) for row in rows]
+
+
+def _flipped(measures: dict[str, float] | None) -> bool | None:
+    """Whether the other order brought another verdict; None of an evaluator that asks in one order."""
+    return bool(measures[FLIPPED.name]) if measures and FLIPPED.name in measures else None
 
 
 def _labels(runs: Sequence[Run]) -> Labels:
@@ -75,19 +101,19 @@ def _labels(runs: Sequence[Run]) -> Labels:
 
 
 # --- Records ----------------------------------------------------------------------------------------------------------
-def as_jsonl(experiment: Experiment, runs: Sequence[Run]) -> Iterator[str]:
-    """One JSON object a line and output, in pieces of many lines."""
-    heads = _heads(runs)
-    for lines in _pieces(experiment, runs):
-        yield "".join([f"{encode(_record(line, heads))}\n" for line in lines])
+def as_jsonl(experiment: Experiment, runs: Sequence[Run], baseline: Experiment | None = None) -> Iterator[str]:
+    """One JSON object a line and output, in pieces of many lines; against a baseline, one a pair."""
+    heads, of_pair = _heads(runs), baseline is not None
+    for lines in _pieces(experiment, runs, baseline):
+        yield "".join([f"{encode(_record(line, heads, of_pair=of_pair))}\n" for line in lines])
 
 
-def record_page(outputs: Iterable[Output], runs: Sequence[Run]) -> list[Record]:
-    """The records of some outputs of one experiment, in their order. Three queries."""
-    ids, heads = [output.pk for output in outputs], _heads(runs)
-    rows = list(Output.objects.filter(pk__in=ids).values_list(*OUTPUT.values()))
-    lines = _lines_of(rows, runs, _labels(runs)) if rows else []
-    by_id = {line.output[0]: _record(line, heads) for line in lines}
+def record_page(outputs: Iterable[Output], runs: Sequence[Run], baseline: Experiment | None = None) -> list[Record]:
+    """The records of some outputs of one experiment, or of its pairs with a baseline, in their order. Three queries."""
+    ids, heads, of_pair = [output.pk for output in outputs], _heads(runs), baseline is not None
+    rows = list(_rows(Output.objects.filter(pk__in=ids), baseline))
+    lines = _lines_of(rows, runs, _labels(runs), of_pair=of_pair) if rows else []
+    by_id = {line.output[0]: _record(line, heads, of_pair=of_pair) for line in lines}
     return [by_id[pk] for pk in ids]
 
 
@@ -99,13 +125,13 @@ def _heads(runs: Sequence[Run]) -> list[Record]:
     ]
 
 
-def _record(line: Line, heads: list[Record]) -> Record:
-    record = dict(zip(OUTPUT, line.output, strict=True))
+def _record(line: Line, heads: list[Record], *, of_pair: bool) -> Record:
+    names = (*OUTPUT, OUTPUT_OF_PAIR) if of_pair else OUTPUT
+    said = (*EVALUATION, EVALUATION_OF_PAIR) if of_pair else EVALUATION
+    record = dict(zip(names, line.output, strict=True))
     record["error"] = record["error"] or None
     record["evaluations"] = [
-        head | dict(zip(EVALUATION, told, strict=True))
-        for head, told in zip(heads, line.evaluations, strict=True)
-        if told
+        head | dict(zip(said, told, strict=True)) for head, told in zip(heads, line.evaluations, strict=True) if told
     ]
     return record
 
@@ -124,28 +150,34 @@ def _values(names: Sequence[str]) -> itemgetter:
 texts_of, numbers_of, nested_of = _values(TEXTS), _values(NUMBERS), _values(NESTED)
 
 
-def as_csv(experiment: Experiment, runs: Sequence[Run]) -> Iterator[str]:
-    """A header and one line per output; each run has its own columns, marked where its scores are a rehearsal's."""
-    verdicts = [_harmless(f"{_title(run)} {name}") for run in runs for name in VERDICT]
-    yield _table([[*TEXTS, *NUMBERS, *NESTED, *verdicts]])
-    for lines in _pieces(experiment, runs):
-        yield _table(_cells(line) for line in lines)
+def as_csv(experiment: Experiment, runs: Sequence[Run], baseline: Experiment | None = None) -> Iterator[str]:
+    """A header and one line per output; each run has its own columns, marked where its scores are a rehearsal's.
+
+    Against a baseline one line per pair, with the baseline's output beside the other's.
+    """
+    of_pair = [OUTPUT_OF_PAIR] if baseline else []
+    verdict = (*VERDICT, EVALUATION_OF_PAIR) if baseline else VERDICT
+    titles = [_harmless(f"{_title(run)} {name}") for run in runs for name in verdict]
+    yield _table([[*TEXTS, *NUMBERS, *NESTED, *of_pair, *titles]])
+    for lines in _pieces(experiment, runs, baseline):
+        yield _table(_cells(line, len(verdict)) for line in lines)
 
 
 def _title(run: Run) -> str:
     return f"{run.version.evaluator.name} {run.version}{' (rehearsal)' if run.is_rehearsal else ''}"
 
 
-def _cells(line: Line) -> list[Any]:
+def _cells(line: Line, width: int) -> list[Any]:
+    """The cells of a line; a verdict has `width` of them, one more than VERDICT for a pair."""
     cells = [_harmless(text) for text in texts_of(line.output)]
     cells += numbers_of(line.output)
-    cells += [_harmless(_text(value)) for value in nested_of(line.output)]
+    cells += [_harmless(_text(value)) for value in (*nested_of(line.output), *line.output[len(OUTPUT) :])]
     for told in line.evaluations:
         if told is None:
-            cells += (None,) * len(VERDICT)
+            cells += (None,) * width
         else:
-            state, score, label, passed, why, reason, *_ = told
-            cells += (state, score, _harmless(label), passed, why, _harmless(reason))
+            state, score, label, passed, why, reason, _, _, *flipped = told
+            cells += (state, score, _harmless(label), passed, why, _harmless(reason), *flipped)
     return cells
 
 

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.db.models.lookups import GreaterThan
 
 from evalstudio.web.pagination import Order, Walk
-from evaluators.core import Status
+from evaluators.core import FLIPPED, Status
+from experiments.analysis.pairing import outputs_of
 from experiments.analysis.summary import Summary
+from experiments.analysis.versus import EVEN
 from experiments.models import CaseSpan, Evaluation, Experiment, Output, Run, RunLabel
 
 SNIPPET = 140  # characters of the input shown under a case's key
 FEW = 500  # cases found by their key
 NO_SCORE = (Status.FAILED, Status.UNSCORED, Status.AWAITING, Status.PENDING)  # in the order in which they follow
-SHOWS = ("all", "below", *(state.name.lower() for state in NO_SCORE))
+LACKS = tuple(state.name.lower() for state in NO_SCORE)
+SHOWS = ("all", "below", *LACKS)
+SHOWS_OF_PAIR = ("all", "losses", "ties", "wins", "flips", *LACKS)
+WON = {"wins": Q(score__gt=EVEN), "ties": Q(score=EVEN), "losses": Q(score__lt=EVEN)}
 SORTS = ("low", "high", "case")
 
 
@@ -29,24 +37,33 @@ class View:
     show: str = "all"
     sort: str = "low"  # by the score of the chosen column, or by the order in which the outputs came
     words: str = ""
+    baseline: Experiment | None = None  # of a comparison, whose rows are the outputs that have a partner there
 
     @classmethod
-    def of(cls, query: Mapping[str, str], runs: list[Run]) -> View:
+    def of(cls, query: Mapping[str, str], runs: list[Run], baseline: Experiment | None = None) -> View:
         """Read an address; whatever it says that does not exist falls back to the default."""
         chosen = {str(run.pk): run for run in runs}.get(query.get("by", ""), runs[0] if runs else None)
         words = query.get("q", "").strip()
         if chosen is None:
-            return cls(None, "all", "case", words)
+            return cls(None, "all", "case", words, baseline)
         show, sort = query.get("show", ""), query.get("sort", "")
-        return cls(chosen, show if show in SHOWS else "all", sort if sort in SORTS else "low", words)
+        shows = SHOWS_OF_PAIR if baseline else SHOWS
+        return cls(chosen, show if show in shows else "all", sort if sort in SORTS else "low", words, baseline)
 
     def total(self, summary: Summary | None) -> int | None:
         """How many rows the view keeps, as far as the summary of its run can tell."""
         if self.words or summary is None:
             return None
-        if self.show == "all":
-            return summary.asked
-        return summary.below if self.show == "below" else summary.counts[self.show]
+        return shown_of(summary)[self.show]
+
+
+def shown_of(summary: Summary) -> dict[str, int]:
+    """How many rows of a run each way of showing them keeps."""
+    counts = {"all": summary.asked, "below": summary.below, **summary.counts}
+    if summary.outcomes:
+        flips = summary.measures.get(FLIPPED.name)
+        counts |= asdict(summary.outcomes) | {"flips": round((flips.value or 0.0) * flips.n) if flips else 0}
+    return counts
 
 
 def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in_all: int | None = None) -> Walk:
@@ -56,7 +73,7 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     the run. Every row has the id of its output as `shown`.
     """
     in_outputs, in_rows = _found_by_key(experiment, view.words)
-    outputs = Output.objects.filter(in_outputs, experiment=experiment).select_related("case").annotate(shown=F("pk"))
+    outputs = outputs_of(experiment, view.baseline).filter(in_outputs).select_related("case").annotate(shown=F("pk"))
     if view.run is None or summary is None or (view.sort, view.show) == ("case", "all"):
         return Walk(((outputs, Order("pk")),))
     rows = Evaluation.objects.filter(in_rows, run=view.run, repeat=0).select_related("output__case")
@@ -64,9 +81,18 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     if view.show == "all":
         late = outputs.none() if outputs_in_all == summary.asked else outputs.filter(~_asked(view.run))
         return Walk((*_by_score(rows, view, summary), (late, Order("pk"))))
+    if view.show in WON:
+        return Walk(((rows.filter(WON[view.show], state=Status.SCORED), _order(view)),))
+    if view.show == "flips":
+        return Walk(((rows.filter(is_flip(), state=Status.SCORED), _order(view)),))
     if view.show == "below":
         return Walk(((rows.filter(state=Status.SCORED, passed=False), _order(view)),))
     return Walk((_in_state(rows, Status[view.show.upper()]),))
+
+
+def is_flip() -> GreaterThan:
+    """Whether a comparison was judged otherwise in the other order."""
+    return GreaterThan(Cast(KeyTextTransform(FLIPPED.name, "body__measures"), FloatField()), 0.0)
 
 
 def _asked(run: Run) -> Exists:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from experiments.analysis.wording import Piece, marked
 
 TOOL_CALLS = "toolCalls"
 LONG = 320  # characters; what stands beside the question is folded away from here on
@@ -28,6 +30,7 @@ class Part:
     text: str
     is_code: bool = False
     turns: tuple[Turn, ...] = ()
+    pieces: tuple[Piece, ...] = ()  # the text in stretches, where its differences from another one are marked
 
     @property
     def is_long(self) -> bool:
@@ -60,6 +63,18 @@ def parts(value: Any) -> list[Part]:
     if list(named) == ["value"]:
         return [_part("", named["value"])]
     return list(_flat(named, ""))
+
+
+def marked_parts(one: Any, other: Any) -> tuple[list[Part], list[Part]]:
+    """Two values as named pieces; where both have a text under a name, its differences are marked."""
+    mine, theirs = parts(one), parts(other)
+    for at, part in enumerate(mine):
+        there = next((n for n, each in enumerate(theirs) if each.name == part.name), None)
+        if there is None or not (found := marked(part.text, theirs[there].text)):
+            continue
+        mine[at] = replace(part, pieces=tuple(found[0]))
+        theirs[there] = replace(theirs[there], pieces=tuple(found[1]))
+    return mine, theirs
 
 
 def _flat(value: dict[str, Any], under: str) -> Iterator[Part]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from evalstudio.web.numbers import NBSP, count, percent
 from evaluators.stats.estimate import Estimate
 
 EVEN = 0.5
+SINGLE = {"wins": "win", "ties": "tie", "losses": "loss"}
 
 
 class Part(NamedTuple):
@@ -18,6 +20,11 @@ class Part(NamedTuple):
     share: float
     x: str
     width: str
+
+    @property
+    def words(self) -> str:
+        """ "1 win", "1,204 ties"."""
+        return f"{count(self.count)} {self.name if self.count != 1 else SINGLE[self.name]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +39,10 @@ class Outcomes:
     def parts(self) -> list[Part]:
         """Wins, ties and losses from left to right; empty before the first case is scored."""
         total, at, found = self.wins + self.ties + self.losses, 0.0, []
-        for name, count in (("wins", self.wins), ("ties", self.ties), ("losses", self.losses)):
+        for name, cases in (("wins", self.wins), ("ties", self.ties), ("losses", self.losses)):
             if total:
-                share = count / total
-                found.append(Part(name, count, share, f"{at * 100:.2f}%", f"{share * 100:.2f}%"))
+                share = cases / total
+                found.append(Part(name, cases, share, f"{at * 100:.2f}%", f"{share * 100:.2f}%"))
                 at += share
         return found
 
@@ -45,3 +52,13 @@ def verdict(figure: Estimate) -> str:
     if figure.low is not None and figure.low > EVEN:
         return "better"
     return "worse" if figure.high is not None and figure.high < EVEN else "same"
+
+
+def exactly(figure: Estimate) -> str:
+    """The share of wins to three digits, as it is published: "17.188 % ± 2.306 points, standard error 1.175 points"."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return figure.refused or ""
+    words = f"{percent(figure.value, 3)} ± {(figure.high - figure.low) * 50:.3f}{NBSP}points"
+    if figure.standard_error is None:
+        return words
+    return f"{words}, standard error {figure.standard_error * 100:.3f}{NBSP}points"

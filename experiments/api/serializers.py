@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from experiments.models import Case, Dataset, Experiment, Import
+from experiments.models import Case, Dataset, Experiment, Import, Purpose
 
 
 class DatasetSerializer(serializers.ModelSerializer):
@@ -64,7 +64,16 @@ class EstimateSerializer(serializers.Serializer):
     asked = serializers.IntegerField(help_text="Rows that were asked for.")
     coverage = serializers.FloatField()
     method = serializers.CharField()
+    standard_error = serializers.FloatField(allow_null=True, help_text="Of the value, over cases.")
     refused = serializers.CharField(allow_null=True)
+
+
+class OutcomesSerializer(serializers.Serializer):
+    """Of a comparison: how many cases the experiment won, tied and lost against its baseline."""
+
+    wins = serializers.IntegerField()
+    ties = serializers.IntegerField()
+    losses = serializers.IntegerField()
 
 
 class RunSerializer(serializers.Serializer):
@@ -75,13 +84,23 @@ class RunSerializer(serializers.Serializer):
     version = serializers.IntegerField(source="run.version.number")
     version_id = serializers.IntegerField(source="run.version_id")
     experiment_id = serializers.IntegerField(source="run.experiment_id")
+    baseline_id = serializers.IntegerField(
+        source="run.baseline_id", allow_null=True, help_text="The experiment that a comparison measures against."
+    )
+    purpose = serializers.ChoiceField(
+        source="run.purpose", choices=[*Purpose], help_text="Runs for a trial or for noise judge a sample: no results."
+    )
     state = serializers.CharField(source="run.state")
     rehearsal = serializers.BooleanField(
         source="is_rehearsal", help_text="Its scores come from the scripted rehearsal, which is no language model."
     )
     counts = serializers.DictField(source="summary.counts", child=serializers.IntegerField())
     below_threshold = serializers.IntegerField(source="summary.below")
-    estimate = EstimateSerializer(source="figure")
+    estimate = EstimateSerializer(source="figure", help_text="Against a baseline the share of wins, ties as halves.")
+    outcomes = OutcomesSerializer(source="summary.outcomes", allow_null=True)
+    measures = serializers.DictField(
+        source="summary.measures", child=EstimateSerializer(), help_text="Means of what else was measured, by name."
+    )
     left_out = serializers.ListField(source="run.left_out", child=serializers.CharField())
     created_at = serializers.DateTimeField(source="run.created_at")
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
@@ -98,6 +117,9 @@ class WaitingSerializer(serializers.Serializer):
 class NewRunSerializer(serializers.Serializer):
     version = serializers.IntegerField(help_text="Id of an evaluator version of this project.")
     experiment = serializers.IntegerField()
+    baseline = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Another experiment of the data set, for a comparative evaluator."
+    )
 
 
 class ExperimentSerializer(serializers.ModelSerializer):
@@ -123,6 +145,9 @@ class EvaluationSerializer(serializers.Serializer):
     reason = serializers.CharField(allow_null=True)
     latency_ms = serializers.FloatField(allow_null=True)
     cost_usd = serializers.FloatField(allow_null=True)
+    flipped = serializers.BooleanField(
+        required=False, allow_null=True, help_text="Against a baseline: whether the other order gave another verdict."
+    )
 
 
 class ResultSerializer(serializers.Serializer):
@@ -141,4 +166,5 @@ class ResultSerializer(serializers.Serializer):
     cost_usd = serializers.FloatField(allow_null=True)
     tokens_in = serializers.IntegerField(allow_null=True)
     tokens_out = serializers.IntegerField(allow_null=True)
+    baseline_outputs = serializers.JSONField(required=False, help_text="What the baseline answered, if one is given.")
     evaluations = EvaluationSerializer(many=True)

@@ -18,12 +18,13 @@ from evalstudio.web.pagination import Order
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import columns, current_runs
 from experiments.analysis.exporting import record_page
+from experiments.analysis.pairing import comparable, outputs_of
 from experiments.api import serializers as shapes
 from experiments.datasets.importing.starting import ImportRefused, start_import
 from experiments.ledger import verbs
 from experiments.ledger.blocked import why_not_yet
 from experiments.ledger.start import CannotStart, start
-from experiments.models import CaseSpan, Dataset, Experiment, Import, Output, Run
+from experiments.models import CaseSpan, Dataset, Experiment, Import, Purpose, Run
 
 
 class ImportStart(ProjectView):
@@ -107,19 +108,30 @@ class ResultList(_OneExperiment):
         "results_list",
         "List an experiment's outputs with their evaluations",
         shapes.ResultSerializer,
-        description="In the order in which the outputs arrived; every current run gives one evaluation per output.",
+        description="In the order in which the outputs arrived; every current run gives one evaluation per output. "
+        "Against a baseline: the outputs whose case it answered as well, with what it answered and the comparative "
+        "evaluations.",
+        parameters=[OpenApiParameter("baseline", int, description="Another experiment of the same data set.")],
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
         experiment = self.experiment(pk)
-        runs = current_runs(experiment)
-        rows = Output.objects.filter(experiment=experiment).select_related("case", "body")
-        return self.page(rows, Order("pk"), lambda found: record_page(found, runs))
+        wanted = request.query_params.get("baseline", "")
+        baseline = self._baseline(experiment, wanted) if wanted else None
+        runs = current_runs(experiment, baseline)
+        rows = outputs_of(experiment, baseline)
+        return self.page(rows, Order("pk"), lambda found: record_page(found, runs, baseline))
+
+    def _baseline(self, experiment: Experiment, wanted: str) -> Experiment:
+        baseline = comparable(experiment).filter(pk=id_in(wanted) or 0).first()
+        if baseline is None:
+            raise serializers.ValidationError({"baseline": ["Give the id of another experiment of this data set."]})
+        return baseline
 
 
 class _Runs(ProjectView):
     def runs(self) -> Any:
         return Run.objects.filter(experiment__project=self.project).select_related(
-            "version__evaluator__project", "connection", "experiment"
+            "version__evaluator__project", "connection", "experiment__system", "baseline__system"
         )
 
     def run(self, pk: int) -> Run:
@@ -134,44 +146,58 @@ class RunList(_Runs):
         "runs_list",
         "List runs",
         shapes.RunSerializer,
-        parameters=[OpenApiParameter("experiment", int, description="Only the runs of this experiment.")],
+        description="Runs over samples, for a trial or for noise, are left out unless they are asked for.",
+        parameters=[
+            OpenApiParameter("experiment", int, description="Only the runs of this experiment."),
+            OpenApiParameter("baseline", int, description="Only the runs against this baseline."),
+            OpenApiParameter("purpose", str, enum=[*Purpose], description="`results` unless told."),
+        ],
     )
     def get(self, request: Request, project: str) -> Response:
-        rows = self.runs()
-        wanted = request.query_params.get("experiment", "")
-        if wanted:
-            if not (wanted.isdecimal() and len(wanted) < 19):
-                raise serializers.ValidationError({"experiment": ["Give the id of an experiment."]})
-            rows = rows.filter(experiment=int(wanted))
+        purpose = request.query_params.get("purpose", Purpose.RESULTS)
+        if purpose not in list(Purpose):
+            raise serializers.ValidationError({"purpose": [f"One of {', '.join(Purpose)}."]})
+        rows = self.runs().filter(purpose=purpose)
+        for name in ("experiment", "baseline"):
+            if wanted := request.query_params.get(name, ""):
+                if id_in(wanted) is None:
+                    raise serializers.ValidationError({name: ["Give the id of an experiment."]})
+                rows = rows.filter(**{name: id_in(wanted)})
         return self.page(rows, Order("pk", descending=True), _run_data)
 
     @extend_schema(
         operation_id="runs_start",
         summary="Run an evaluator version over an experiment",
-        description="Asked again, it gives the same run back and adds rows for outputs that came since.",
+        description="Asked again, it gives the same run back and adds rows for outputs that came since. "
+        "A comparative evaluator needs a baseline: the scores say how often the experiment beats it.",
         request=shapes.NewRunSerializer,
         responses={201: shapes.RunSerializer},
     )
     def post(self, request: Request, project: str) -> Response:
         said = shapes.NewRunSerializer(data=request.data)
         said.is_valid(raise_exception=True)
-        version, experiment = self._named(said.validated_data)
+        version, experiment, baseline = self._named(said.validated_data)
         try:
-            run = start(version, experiment, request.user)
+            run = start(version, experiment, request.user, baseline=baseline)
         except CannotStart as error:
             raise serializers.ValidationError({"version": [str(error)]}) from None
-        AuditEntry.note(self.project, request.user, "ran", f"{version.evaluator.name} {version} on {experiment}")
+        AuditEntry.note(self.project, request.user, "ran", f"{version.evaluator.name} {version} on {run.subject}")
         return self.answer(run.pk, status.HTTP_201_CREATED)
 
-    def _named(self, said: dict[str, int]) -> tuple[EvaluatorVersion, Experiment]:
+    def _named(self, said: dict[str, Any]) -> tuple[EvaluatorVersion, Experiment, Experiment | None]:
         versions = EvaluatorVersion.objects.select_related("evaluator").filter(evaluator__project=self.project)
         version = versions.filter(pk=said["version"]).first()
-        experiment = Experiment.objects.filter(project=self.project, pk=said["experiment"]).first()
         if version is None:
             raise serializers.ValidationError({"version": ["There is no such version in this project."]})
+        experiment = self._experiment("experiment", said["experiment"])
+        baseline = said.get("baseline")
+        return version, experiment, None if baseline is None else self._experiment("baseline", baseline)
+
+    def _experiment(self, field: str, pk: int) -> Experiment:
+        experiment = Experiment.objects.filter(project=self.project, pk=pk).first()
         if experiment is None:
-            raise serializers.ValidationError({"experiment": ["There is no such experiment in this project."]})
-        return version, experiment
+            raise serializers.ValidationError({field: ["There is no such experiment in this project."]})
+        return experiment
 
 
 class RunDetail(_Runs):

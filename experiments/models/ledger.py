@@ -75,6 +75,19 @@ class Run(models.Model):
         return reverse("run-page", args=[self.experiment.project.slug, self.pk])
 
     @property
+    def subject(self) -> str:
+        """What it judges, in words: a system, or a system against a baseline's."""
+        return f"{self.experiment} against {self.baseline}" if self.baseline_id else str(self.experiment)
+
+    @property
+    def results_url(self) -> str | None:
+        """Where its scores are read, its column chosen; None for a sample, which is no result."""
+        if self.purpose != Purpose.RESULTS:
+            return None
+        base = self.experiment.url_against(self.baseline_id) if self.baseline_id else self.experiment.get_absolute_url()
+        return f"{base}?by={self.pk}"
+
+    @property
     def is_rehearsal(self) -> bool:
         """Whether its scores come from the scripted rehearsal: they must never stand unmarked."""
         return self.connection is not None and self.connection.is_rehearsal

@@ -73,6 +73,10 @@ class Experiment(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("experiment-page", args=[self.project.slug, self.pk])
 
+    def url_against(self, baseline_id: int) -> str:
+        """The page that compares it with a baseline experiment."""
+        return reverse("experiment-against", args=[self.project.slug, self.pk, baseline_id])
+
 
 class Output(models.Model):
     """What the system answered for one case; `attempt` counts its answers to the same case."""

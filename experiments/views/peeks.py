@@ -11,16 +11,19 @@ from django.views.decorators.http import require_safe
 
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
+from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Page
 from experiments.analysis import reading
 from experiments.analysis.columns import Column, columns, current_runs
 from experiments.analysis.grid import View
 from experiments.analysis.neighbours import neighbours_of, next_error
+from experiments.analysis.pairing import names_of, outputs_of, partner_of
 from experiments.analysis.peek import exchange, verdicts
 from experiments.models import Evaluation, Experiment, Output
 
 MOST_TAGS = 5
+ROLES = ("baseline", "compared")
 TABS = ("results", "metrics")
 
 
@@ -31,10 +34,17 @@ def experiment_peek(request: ProjectRequest, pk: int, output: int) -> HttpRespon
     experiment = get_object_or_404(
         Experiment.objects.select_related("project", "dataset_version"), project=request.project, pk=pk
     )
-    found = get_object_or_404(_outputs(experiment), pk=output)
-    runs = current_runs(experiment)
-    ctx = peek_context(request, experiment, columns(runs), View.of(request.GET, runs), found)
-    return render(request, "experiments/_peek.html", {"experiment": experiment, **ctx})
+    return peek(request, experiment, output)
+
+
+def peek(
+    request: ProjectRequest, experiment: Experiment, output: int, baseline: Experiment | None = None
+) -> HttpResponse:
+    """The panel of one output, of its experiment alone or against a baseline."""
+    found = get_object_or_404(_outputs(experiment, baseline), pk=output)
+    runs = current_runs(experiment, baseline)
+    ctx = peek_context(request, experiment, columns(runs), View.of(request.GET, runs, baseline), found)
+    return render(request, "experiments/_peek.html", {"experiment": experiment, "baseline": baseline, **ctx})
 
 
 @require_safe
@@ -45,8 +55,10 @@ def evaluation_exchange(request: ProjectRequest, pk: int) -> HttpResponse:
         "run__version__evaluator",
         "run__experiment__system",
         "run__experiment__project",
+        "run__baseline__system",
         "output__case",
         "output__body",
+        "baseline_output__body",
         "body",
     )
     evaluation = get_object_or_404(evaluations, pk=pk, run__experiment__project=request.project)
@@ -54,10 +66,15 @@ def evaluation_exchange(request: ProjectRequest, pk: int) -> HttpResponse:
     return page_or_fragment(request, "experiments/exchange.html", ctx)
 
 
-def peeked(request: ProjectRequest, experiment: Experiment) -> Output | None:
-    """The output that the address of the experiment's page opens, if any."""
-    wanted = request.GET.get("peek", "")
-    return _outputs(experiment).filter(pk=int(wanted)).first() if wanted.isdecimal() and len(wanted) < 19 else None
+def address(experiment: Experiment, baseline: Experiment | None = None) -> str:
+    """The page on which results are read; the addresses of their parts begin with it."""
+    return experiment.url_against(baseline.pk) if baseline else experiment.get_absolute_url()
+
+
+def peeked(request: ProjectRequest, experiment: Experiment, baseline: Experiment | None = None) -> Output | None:
+    """The output that the address of the page opens, if any."""
+    wanted = id_in(request.GET.get("peek", ""))
+    return _outputs(experiment, baseline).filter(pk=wanted).first() if wanted is not None else None
 
 
 def peek_context(
@@ -68,14 +85,14 @@ def peek_context(
     output: Output,
     page: Page | None = None,
 ) -> dict[str, Any]:
-    """What the panel of one output shows; `shown` are the experiment's columns, `page` the rows beside the panel."""
+    """What the panel of one output shows; `shown` are the columns, `page` the rows beside the panel."""
     body, case = output.body, output.case
     chosen = next((column for column in shown if view.run and column.run.pk == view.run.pk), None)
     tokens = [count for count in (output.tokens_in, output.tokens_out) if count is not None]
     tab = request.GET.get("tab", "")
     return {
         "output": output,
-        "here": experiment.get_absolute_url(),
+        "here": address(experiment, view.baseline),
         "place": neighbours_of(experiment, view, chosen.summary if chosen else None, output, page),
         "next_error": next_error([column.run for column in shown], output),
         "tab": tab if tab in TABS else TABS[0],
@@ -88,11 +105,27 @@ def peek_context(
         "expected_calls": reading.tool_calls(case.expected_outputs),
         "steps": reading.steps(body.steps),
         "verdicts": verdicts(output, shown),
+        **(_two_sides(experiment, view.baseline, output) if view.baseline else {}),
     }
 
 
-def _outputs(experiment: Experiment) -> QuerySet[Output]:
-    return Output.objects.filter(experiment=experiment).select_related("case", "body")
+def _two_sides(experiment: Experiment, baseline: Experiment, output: Output) -> dict[str, Any]:
+    """What both results answered to the case, the baseline first, with their differences marked."""
+    sides = partner_of(output, baseline), output
+    texts = reading.marked_parts(*(each.body.outputs for each in sides))
+    names = names_of(experiment, baseline)
+    return {
+        "names": names,
+        "is_marked": any(part.pieces for text in texts for part in text),
+        "sides": [
+            {"role": role, "name": name, "output": each, "parts": parts, "calls": reading.tool_calls(each.body.outputs)}
+            for role, name, each, parts in zip(ROLES, reversed(names), sides, texts, strict=True)
+        ],
+    }
+
+
+def _outputs(experiment: Experiment, baseline: Experiment | None) -> QuerySet[Output]:
+    return outputs_of(experiment, baseline).select_related("case", "body")
 
 
 def _tags(metadata: Any) -> list[tuple[str, Any]]:

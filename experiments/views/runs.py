@@ -23,18 +23,23 @@ from experiments.analysis.columns import RunProgress, columns
 from experiments.analysis.outcomes import label_counts, troubles
 from experiments.ledger import verbs
 from experiments.ledger.blocked import why_not_yet
-from experiments.ledger.progress import progress
+from experiments.ledger.progress import AWAITS_PEOPLE, UNDER_WAY, is_under_way, progress
 from experiments.ledger.start import CannotStart, start
-from experiments.models import Experiment, Run, RunState
+from experiments.models import Purpose, Run, RunState
+from experiments.views.pairs import pair_of
+from experiments.views.peeks import address
 from experiments.views.results import experiment_of
 
-UNFINISHED = (RunState.PREPARING, RunState.ACTIVE, RunState.STOPPING)
+RESULTS = Q(purpose=Purpose.RESULTS)
 SHOWS = {
-    "all": Q(),
-    "running": Q(state__in=UNFINISHED),
-    "stopped": Q(state=RunState.STOPPED),
-    "finished": Q(state=RunState.FINISHED),
+    "all": RESULTS,
+    "running": UNDER_WAY,  # of whatever purpose: it may need a hand
+    "stopped": RESULTS & Q(state=RunState.STOPPED),
+    "finished": RESULTS & Q(state=RunState.FINISHED),
+    "trial": Q(purpose=Purpose.TRIAL),
+    "noise": Q(purpose=Purpose.NOISE),
 }
+WORDS = {"trial": "Trials", "noise": "Noise"}
 MOST_OF_EVALUATOR = 20
 
 
@@ -45,6 +50,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
         "experiment__system",
         "experiment__project",
         "experiment__dataset_version__dataset__project",
+        "baseline__system",
         "connection",
         "started_by",
     )
@@ -53,7 +59,10 @@ def runs_of(project: Project) -> QuerySet[Run]:
 @require_safe
 @project_page(Role.VIEWER)
 def run_list(request: ProjectRequest) -> HttpResponse:
-    """Decides what needs a hand: every run with what works, what waits and what went wrong, the latest first."""
+    """Decides what needs a hand: every run with what works, what waits and what went wrong, the latest first.
+
+    Runs over samples, which are no results, are shown when they are asked for.
+    """
     found = runs_of(request.project)
     evaluator = _evaluator(request)
     found = found.filter(version__evaluator=evaluator) if evaluator else found
@@ -66,7 +75,7 @@ def run_list(request: ProjectRequest) -> HttpResponse:
         "evaluator": evaluator,
         "show": show,
         "chips": _chips(found, show),
-        "is_going": any(run.state in UNFINISHED for run in page.rows),
+        "is_going": any(map(is_under_way, page.rows)),
     }
     return page_or_fragment(request, "experiments/run_list.html", ctx)
 
@@ -79,7 +88,7 @@ def _evaluator(request: ProjectRequest) -> Evaluator | None:
 def _chips(found: QuerySet[Run], chosen: str) -> list[dict[str, Any]]:
     counts = found.aggregate(**{show: Count("pk", filter=condition) for show, condition in SHOWS.items()})
     return [
-        {"show": show, "word": show.capitalize(), "count": count, "is_chosen": show == chosen}
+        {"show": show, "word": WORDS.get(show, show.capitalize()), "count": count, "is_chosen": show == chosen}
         for show, count in counts.items()
         if count or show in ("all", chosen)
     ]
@@ -111,24 +120,26 @@ def run_start(request: ProjectRequest, pk: int) -> HttpResponse:
     experiment = experiment_of(request, pk)
     versions = EvaluatorVersion.objects.filter(evaluator__project=request.project).select_related("evaluator")
     version = get_object_or_404(versions, pk=id_in(request.POST.get("version", "")))
+    baseline = pair_of(request, pk, id_in(request.POST["baseline"]) or 0)[1] if "baseline" in request.POST else None
+    back = redirect(address(experiment, baseline))
     try:
-        start(version, experiment, request.user)
+        run = start(version, experiment, request.user, baseline=baseline)
     except CannotStart as error:
         messages.error(request, str(error))
-        return redirect(experiment)
-    _note(request, "ran", version, experiment)
+        return back
+    _note(request, "ran", run)
     messages.success(request, f"{version.evaluator.name} {version} is running.")
-    return redirect(experiment)
+    return back
 
 
-def _verb(act: Callable[[Run], Any], noted: str, said: str) -> Callable[..., HttpResponseBase]:
+def _verb(act: Callable[[Run], Any], noted: str, said: str, of_people: str = "") -> Callable[..., HttpResponseBase]:
     @require_POST
     @project_page(Role.EDITOR)
     def view(request: ProjectRequest, pk: int) -> HttpResponse:
         run = get_object_or_404(runs_of(request.project), pk=pk)
         act(run)
-        _note(request, noted, run.version, run.experiment)
-        messages.success(request, said)
+        _note(request, noted, run)
+        messages.success(request, of_people if of_people and run.lane == "people" else said)
         back = request.POST.get("next", "")
         is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()})
         return HttpResponseRedirect(back) if is_ours else redirect(run)
@@ -136,33 +147,42 @@ def _verb(act: Callable[[Run], Any], noted: str, said: str) -> Callable[..., Htt
     return view
 
 
-def _note(request: ProjectRequest, act: str, version: EvaluatorVersion, experiment: Experiment) -> None:
-    AuditEntry.note(request.project, request.user, act, f"{version.evaluator.name} {version} on {experiment}")
+def _note(request: ProjectRequest, act: str, run: Run) -> None:
+    subject = f"{run.version.evaluator.name} {run.version} on {run.subject}"
+    AuditEntry.note(request.project, request.user, act, subject)
 
 
-run_stop = _verb(verbs.stop, "stopped", "It stops: what is in flight lands, nothing new is started.")
-run_resume = _verb(verbs.resume, "resumed", "It goes on.")
-run_retry = _verb(verbs.retry, "retried", "Every row without a score is asked again.")
+run_stop = _verb(
+    verbs.stop,
+    "stopped",
+    "It stops: what is in flight lands, nothing new is started.",
+    "It is stopped: nobody is asked to grade it until it is resumed.",
+)
+run_resume = _verb(verbs.resume, "resumed", "It goes on.", "It awaits people again.")
+run_retry = _verb(
+    verbs.retry, "retried", "Every row without a score is asked again.", "Every row without a score awaits people again."
+)
 
 
 @require_safe
 @project_page(Role.VIEWER)
 def running_badge(request: ProjectRequest) -> HttpResponse:
     """How many runs are under way, for the top bar of every page."""
-    count = Run.objects.filter(experiment__project=request.project, state__in=UNFINISHED).count()
+    count = Run.objects.filter(UNDER_WAY, experiment__project=request.project).count()
     return render(request, "experiments/_running_badge.html", {"count": count})
 
 
 @require_safe
 @project_page(Role.VIEWER)
 def evaluator_runs(request: ProjectRequest, pk: int) -> HttpResponse:
-    """Where an evaluator was used: its latest runs with their figures, as a panel on the evaluator's page."""
+    """Where an evaluator was used: its latest results with their figures, as a panel on the evaluator's page."""
     evaluator = get_object_or_404(Evaluator, project=request.project, pk=pk)
-    runs = list(runs_of(request.project).filter(version__evaluator=evaluator).order_by("-pk")[:MOST_OF_EVALUATOR])
+    found = runs_of(request.project).filter(RESULTS, version__evaluator=evaluator)
+    runs = list(found.order_by("-pk")[:MOST_OF_EVALUATOR])
     ctx: dict[str, Any] = {
         "evaluator": evaluator,
         "columns": columns(runs),
-        "is_going": any(run.state in UNFINISHED for run in runs),
+        "is_going": any(map(is_under_way, runs)),
         "has_more": len(runs) == MOST_OF_EVALUATOR,
     }
     return page_or_fragment(request, "experiments/evaluator_runs.html", ctx)

@@ -1,0 +1,143 @@
+"""What a page of results shows, be it of one experiment or of one against a baseline: figures, filters and rows."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import F
+
+from evalstudio.projects.access import ProjectRequest
+from evalstudio.projects.models import Role
+from evaluators.engine import work_of
+from evaluators.kinds import BadConfig
+from evaluators.models import EvaluatorVersion
+from experiments.analysis.columns import Column, columns, current_runs, facts
+from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, rows_of, shown_of, walk
+from experiments.analysis.neighbours import next_error
+from experiments.analysis.pairing import names_of, pair_facts
+from experiments.models import Experiment, Run
+from experiments.views.peeks import address, peek_context, peeked
+
+PLACES = ("after", "before", "peek", "tab")  # in an address; another view of the rows begins without them
+
+
+def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Experiment | None = None) -> dict[str, Any]:
+    """All that a page of results needs, the open case included."""
+    frame = figures(request, experiment, baseline)
+    view, chosen, shown = frame["view"], frame["chosen"], frame["columns"]
+    runs = [column.run for column in shown]
+    page = walk(experiment, view, chosen.summary if chosen else None, frame["facts"]["outputs"]).page(request.GET)
+    classes = ["r is-chosen" if column is chosen else "r" for column in shown]
+    ctx: dict[str, Any] = {
+        **frame,
+        "page": page,
+        "rows": [(row, zip(row.cells, classes, strict=True)) for row in rows_of(page.rows, runs)],
+        "chips": _chips(request, view, chosen),
+        "heads": [_head(request, view, column) for column in shown],
+        "kept": [(name, request.GET[name]) for name in ("by", "show", "sort") if name in request.GET],
+        "order_sentence": _order_sentence(view, frame["names"]),
+        **_row_links(request, frame["here"]),
+        "case_sort_url": _link(request, sort="case"),
+        "all_url": request.path,
+        "addable": _addable(request, runs, compares=baseline is not None) if frame["can_run"] else [],
+    }
+    if output := peeked(request, experiment, baseline):
+        ctx |= {"peek_id": output.pk, **peek_context(request, experiment, shown, view, output, page)}
+    else:
+        ctx["first_error"] = next_error(runs) if any(map(_has_errors, shown)) else None
+    return ctx
+
+
+def figures(request: ProjectRequest, experiment: Experiment, baseline: Experiment | None = None) -> dict[str, Any]:
+    """What the figures above the rows need, on their page and when they are polled."""
+    runs = current_runs(experiment, baseline)
+    shown, view = columns(runs), View.of(request.GET, runs, baseline)
+    return {
+        "experiment": experiment,
+        "baseline": baseline,
+        "names": names_of(experiment, baseline) if baseline else None,
+        "here": address(experiment, baseline),
+        "facts": pair_facts(experiment, baseline) if baseline else facts(experiment),
+        "view": view,
+        "columns": shown,
+        "chosen": next((column for column in shown if view.run and column.run.pk == view.run.pk), None),
+        "is_going": any(column.progress and not column.progress.now.is_over for column in shown),
+        "can_run": request.role >= Role.EDITOR,
+    }
+
+
+def _row_links(request: ProjectRequest, here: str) -> dict[str, str]:
+    """What the links of the rows share: a row puts its output's id behind `open_url`, or between the other two."""
+    kept = urlencode({name: value for name, value in request.GET.items() if name not in ("peek", "tab")})
+    return {
+        "open_url": f"{request.path}?{kept}{'&' if kept else ''}peek=",
+        "peek_url": f"{here}peek/",
+        "peek_query": f"?{kept}" if kept else "",
+    }
+
+
+def _has_errors(column: Column) -> bool:
+    return bool(column.summary.counts["unscored"] + column.summary.counts["failed"])
+
+
+def _link(request: ProjectRequest, **changes: Any) -> str:
+    """This page under another view; a change of view starts at its first page."""
+    kept = {name: value for name, value in request.GET.items() if name not in PLACES}
+    return f"{request.path}?{urlencode(kept | changes)}"
+
+
+def _chips(request: ProjectRequest, view: View, chosen: Column | None) -> list[dict[str, Any]]:
+    """The filters with the number of cases each keeps, for the column that counts; empty ones are left out."""
+    if chosen is None:
+        return []
+    counts = shown_of(chosen.summary)
+    words = {"below": "Above threshold" if chosen.passing.direction == "lower" else "Below threshold"}
+    return [
+        {
+            "word": words.get(show, show.capitalize()),
+            "count": counts[show],
+            "url": _link(request, show=show),
+            "is_chosen": show == view.show,
+        }
+        for show in (SHOWS_OF_PAIR if view.baseline else SHOWS)
+        if counts[show] or show in ("all", view.show)
+    ]
+
+
+def _head(request: ProjectRequest, view: View, column: Column) -> dict[str, Any]:
+    """The head of a column: a click sorts by it, another one turns the order."""
+    is_chosen = view.run is not None and column.run.pk == view.run.pk
+    is_sorted = is_chosen and view.sort != "case"
+    turned = "high" if is_sorted and view.sort == "low" else "low"
+    return {
+        "column": column,
+        "is_chosen": is_chosen,
+        "sorted": {"low": "ascending", "high": "descending"}[view.sort] if is_sorted else "",
+        "url": _link(request, by=column.run.pk, sort=turned),
+    }
+
+
+def _order_sentence(view: View, names: tuple[str, str] | None) -> str:
+    if view.run is None or view.sort == "case":
+        return "In the order in which they came"
+    if names:
+        return f"Where {names[1] if view.sort == 'low' else names[0]} won first"
+    return f"{'Lowest' if view.sort == 'low' else 'Highest'} {view.run.version.evaluator.name} first"
+
+
+def _addable(request: ProjectRequest, runs: list[Run], *, compares: bool) -> list[EvaluatorVersion]:
+    """Published versions of the project's evaluators that can run here and have not."""
+    published = EvaluatorVersion.objects.filter(
+        evaluator__project=request.project, evaluator__archived_at=None, evaluator__published_version=F("pk")
+    ).exclude(pk__in=[run.version_id for run in runs])
+    found = published.select_related("evaluator").order_by("evaluator__name")
+    return [version for version in found if _compares(version) == compares]
+
+
+def _compares(version: EvaluatorVersion) -> bool:
+    """Whether a version compares two results; one that cannot be read is taken for the others, and says so if run."""
+    try:
+        return work_of(version).needs.compares
+    except BadConfig:
+        return False
