@@ -142,6 +142,8 @@ def _coverage(column: Column) -> str:
     figure = column.figure
     scored = f"{figure.n} of {figure.asked} outputs have a score"
     is_going = column.progress is not None and not column.progress.now.is_over
+    if column.progress is not None and column.progress.now.awaits_people:
+        return f"So far {scored}; the others await people."
     return f"So far {scored}." if is_going else f"Only {scored}. Resume the run, or retry what failed."
 
 

@@ -16,7 +16,7 @@ from evaluators.stats.estimate import Estimate, Moments, estimate
 from experiments.analysis.distribution import Steps, distributions
 from experiments.analysis.measured import measured
 from experiments.analysis.versus import EVEN, Outcomes
-from experiments.ledger.progress import OVER
+from experiments.ledger.progress import is_under_way
 from experiments.models import Evaluation, Output, Run
 
 WON = {
@@ -61,7 +61,7 @@ def summaries(runs: list[Run]) -> dict[int, Summary]:
     known = {run.pk: Summary.stored(run.summary) for run in runs if run.summary is not None and _holds(run)}
     fresh = _work_out([run for run in runs if run.pk not in known])
     for run in runs:
-        if run.pk in fresh and run.state in OVER:
+        if run.pk in fresh and not is_under_way(run):
             _store(run, fresh[run.pk])
     return known | fresh
 

@@ -19,6 +19,12 @@ from experiments.ledger.claim import CRASHES, lane_of, ready_runs
 from experiments.ledger.finish import PENDING, leased_slices
 from experiments.models import Evaluation, Run, RunState, Slice
 
+_BY_STATE = {
+    RunState.PREPARING: "The rows of this run are still being written.",
+    RunState.STOPPING: "The run is being stopped: what is in flight lands, the rest waits until it is resumed.",
+    RunState.STOPPED: "The run was stopped. It goes on when it is resumed.",
+    RunState.FINISHED: "The run is being reopened.",
+}
 UNHEARD = timedelta(seconds=5)  # a queued turn that nobody has taken for so long tells that no worker is there
 
 
@@ -37,16 +43,16 @@ def why_not_yet(run: Run) -> list[Waiting]:
     A fixed number of queries, however many rows there are.
     """
     groups = _in_slices(run)
-    awaiting = Evaluation.objects.filter(run=run, state=Status.AWAITING).count()
+    awaiting = Evaluation.objects.filter(run=run, state=Status.AWAITING, score__isnull=True).count()
     if awaiting:
-        groups.append(Waiting(awaiting, "A person has to grade them."))
+        groups.append(_awaiting(run, awaiting, "them"))
     return sorted((group for group in groups if group.rows), key=lambda group: -group.rows)
 
 
 def why_row_waits(evaluation: Evaluation) -> Waiting | None:
     """The same for one row; None when it is settled."""
     if evaluation.state == Status.AWAITING:
-        return Waiting(1, "A person has to grade it.")
+        return _awaiting(evaluation.run, 1, "it")
     if evaluation.state != Status.PENDING:
         return None
     holding = (
@@ -57,6 +63,12 @@ def why_row_waits(evaluation: Evaluation) -> Waiting | None:
     if holding is None or holding.lease is None or evaluation.run.state == RunState.PREPARING:
         return _free(evaluation.run, 1)
     return _held(1, holding.lease, holding.crashes, evaluation.pk == holding.cursor_id)
+
+
+def _awaiting(run: Run, rows: int, what: str) -> Waiting:
+    if run.state == RunState.ACTIVE:
+        return Waiting(rows, f"A person has to grade {what}.")
+    return Waiting(rows, _BY_STATE[RunState(run.state)])
 
 
 def _in_slices(run: Run) -> list[Waiting]:
@@ -84,14 +96,8 @@ def _held(rows: int, lease: Lease, crashes: int, at_cursor: bool) -> Waiting:
 
 def _free(run: Run, rows: int) -> Waiting:
     """Why nobody has taken what is free: the first condition of the claim that does not hold."""
-    by_state = {
-        RunState.PREPARING: "The rows of this run are still being written.",
-        RunState.STOPPING: "The run is being stopped: what is in flight lands, the rest waits until it is resumed.",
-        RunState.STOPPED: "The run was stopped. It goes on when it is resumed.",
-        RunState.FINISHED: "The run is being reopened.",
-    }
     if run.state != RunState.ACTIVE:
-        return Waiting(rows, by_state[RunState(run.state)])
+        return Waiting(rows, _BY_STATE[RunState(run.state)])
     return _endpoint(run, rows) or _nobody_there(run, rows) or _in_line(run, rows)
 
 

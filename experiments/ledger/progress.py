@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, Min
+from django.db.models import Count, Min, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -17,6 +17,13 @@ from experiments.models import Evaluation, Run, RunState
 
 WINDOW_S = 20.0
 OVER = (RunState.FINISHED, RunState.STOPPED)
+AWAITS_PEOPLE = Q(lane="people", state=RunState.ACTIVE)  # of runs: nobody works at them, people grade when they like
+UNDER_WAY = Q(state__in=(RunState.PREPARING, RunState.ACTIVE, RunState.STOPPING)) & ~AWAITS_PEOPLE
+
+
+def is_under_way(run: Run) -> bool:
+    """The same of one run: it changes without anybody's doing."""
+    return run.state not in OVER and not (run.lane == "people" and run.state == RunState.ACTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +59,14 @@ class Progress:
         return self.settled / self.total if self.total else 0.0
 
     @property
+    def awaits_people(self) -> bool:
+        """All that is left to do is up to people."""
+        return self.state == RunState.ACTIVE and self.awaiting > 0 and not self.pending
+
+    @property
     def is_over(self) -> bool:
-        """Nothing will change unless somebody asks for it: pages stop polling."""
-        return self.state in OVER
+        """Nothing will change unless somebody does something: pages stop polling."""
+        return self.state in OVER or self.awaits_people
 
 
 def progress(run: Run) -> Progress:

@@ -76,6 +76,12 @@ def start_sample(
     return _prepared(run or Run.objects.create(**wanted, **facts))
 
 
+def follow(experiment: Experiment) -> None:
+    """Let the current runs of an experiment judge the outputs that have come since they were started."""
+    for run in experiment.runs.filter(is_current=True, baseline=None).exclude(state=RunState.STOPPED):
+        prepare(run.pk)
+
+
 def _prepared(run: Run) -> Run:
     prepare(run.pk)
     run.refresh_from_db()
@@ -147,7 +153,6 @@ def _slice_size(run: Run) -> int:
 
 def _insert_rows(run: Run, after: int, upto: int) -> int:
     """Rows for a stretch of outputs; how many there were not yet. Those that people score await them."""
-    state = Status.AWAITING if run.lane == "people" else Status.PENDING
     chosen = run.sample if run.sample is not None else ()
     among = f"AND mine.id IN ({', '.join(map(str, map(int, chosen)))})" if run.sample is not None else ""
     pairs = (
@@ -165,12 +170,17 @@ def _insert_rows(run: Run, after: int, upto: int) -> int:
                ORDER BY mine.id, times.column1
                ON CONFLICT DO NOTHING""",  # noqa: S608 - numbers of ours only
             [
-                *(run.pk, int(state)),
+                *(run.pk, int(first_state(run.lane))),
                 *([run.baseline_id] if run.baseline_id else []),
                 *(run.experiment_id, after, upto),
             ],
         )
         return cursor.rowcount
+
+
+def first_state(lane: str) -> Status:
+    """Where a row begins: those that people score await them."""
+    return Status.AWAITING if lane == "people" else Status.PENDING
 
 
 def _insert_slices(run: Run, size: int) -> None:

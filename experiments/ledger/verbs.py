@@ -1,4 +1,7 @@
-"""What people can ask of a run: stop, resume, retry. Each is safe to repeat."""
+"""What people can ask of a run: stop, resume, retry. Each is safe to repeat.
+
+Rows that people grade never become pending: nobody would take them. Stopped, they are not offered for grading.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from django.db.models import Exists, F
 from evaluators.core import Status
 from experiments.ledger import turns
 from experiments.ledger.finish import finish_run, land_run, pending_rows_of_slice
-from experiments.ledger.start import prepare
+from experiments.ledger.start import first_state, prepare
 from experiments.models import Evaluation, EvaluationBody, Run, RunState, Slice
 
 BATCH = 5_000  # rows a transaction
@@ -58,12 +61,12 @@ def _next_rows(run: Run, state: Status, after: int) -> list[int]:
 
 @transaction.atomic
 def _reopen_rows(run: Run, state: Status, first: int, last: int) -> int:
-    """Put rows back to pending, with their slices and the run, so that a kill leaves nothing half asked for."""
+    """Put rows back to where they began, with their slices and the run: a kill leaves nothing half asked for."""
     Run.objects.select_for_update().get(pk=run.pk)
     rows = Evaluation.objects.filter(run=run, state=state, score__isnull=True, id__gte=first, id__lte=last)
     EvaluationBody.objects.filter(evaluation__in=rows).delete()
     reopened = rows.update(
-        state=Status.PENDING,
+        state=first_state(run.lane),
         label_id=None,
         expected_id=None,
         passed=None,

@@ -13,8 +13,9 @@ from evalstudio.web.pages import page_or_fragment
 from evaluators.models import Evaluator
 from experiments.analysis.columns import columns
 from experiments.analysis.standing import claims, standings, unknowns
+from experiments.ledger.progress import is_under_way
 from experiments.models import Dataset, Experiment
-from experiments.views.runs import UNFINISHED, runs_of
+from experiments.views.runs import runs_of
 
 LATEST = 60  # runs that the page looks at
 MOST_SHOWN = 12  # evaluators
@@ -29,7 +30,8 @@ def home_results(request: ProjectRequest) -> HttpResponse:
     shown = columns(runs)
     found = standings(shown)
     ctx: dict[str, Any] = {
-        "going": [column for column in shown if column.run.state in UNFINISHED],
+        "going": [column for column in shown if is_under_way(column.run)],
+        "awaiting": [column for column in shown if column.progress and column.progress.now.awaits_people],
         "standings": found[:MOST_SHOWN],
         "claims": claims(found),
         "unknowns": unknowns(found)[:MOST_UNKNOWN],

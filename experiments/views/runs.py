@@ -34,6 +34,7 @@ RESULTS = Q(purpose=Purpose.RESULTS)
 SHOWS = {
     "all": RESULTS,
     "running": UNDER_WAY,  # of whatever purpose: it may need a hand
+    "awaiting": RESULTS & AWAITS_PEOPLE,
     "stopped": RESULTS & Q(state=RunState.STOPPED),
     "finished": RESULTS & Q(state=RunState.FINISHED),
     "trial": Q(purpose=Purpose.TRIAL),
@@ -128,7 +129,8 @@ def run_start(request: ProjectRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
         return back
     _note(request, "ran", run)
-    messages.success(request, f"{version.evaluator.name} {version} is running.")
+    said = "awaits people" if run.lane == "people" else "is running"
+    messages.success(request, f"{version.evaluator.name} {version} {said}.")
     return back
 
 
