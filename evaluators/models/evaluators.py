@@ -16,7 +16,6 @@ from evalstudio.projects.models import AuditEntry, Project, User
 from evaluators.core import COMPARISON
 from evaluators.models.scales import Scale
 
-
 MOST_NAME = 120  # characters
 
 

@@ -1,4 +1,7 @@
-"""Starting points: complete configurations, written as files beside this one, that new evaluators may begin with."""
+"""Starting points: complete configurations that new evaluators may begin with.
+
+Those of heuristics and of people are files beside this one; the catalogue has the others.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from evaluators.kinds import get_kind
+from evaluators.catalogue.enumerated import ENUMERATED, Enumerated
+from evaluators.core import COMPARISON
+from evaluators.kinds import KINDS, get_kind
 
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """A starting point of a kind. `config` is a stored configuration of the kind's present schema, without a model."""
+    """A starting point of a kind. `config` is a stored configuration of the kind's present schema, without a model.
+
+    `family` groups catalogue entries in the gallery. `reads` are paths that the kind cannot find in the configuration.
+    """
 
     key: str
     kind: str
     title: str
     summary: str
     config: dict[str, Any]
+    family: str = ""
+    reads: tuple[str, ...] = ()
+
+    @property
+    def compares(self) -> bool:
+        return self.config.get("runs_on") == COMPARISON
+
+
+def _of_entry(entry: Enumerated) -> Starter:
+    config = {**get_kind("judge").blank(), **entry.settings()}
+    return Starter(entry.key, "judge", entry.title, entry.summary, config)
 
 
 def _read(path: Path) -> Starter:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    kind = content.pop("kind")
-    title, summary = content.pop("title"), content.pop("summary")
-    return Starter(path.stem, kind, title, summary, {**get_kind(kind).blank(), **content})
+    kind, title, summary = content.pop("kind"), content.pop("title"), content.pop("summary")
+    reads = tuple(content.pop("reads", ()))
+    return Starter(path.stem, kind, title, summary, {**get_kind(kind).blank(), **content}, reads=reads)
 
 
-_ORDER: Final = ("factual_consistency", "user_satisfaction", "shorter_than_expected", "valid_json")
-STARTERS: Final = {key: _read(Path(__file__).with_name(f"{key}.toml")) for key in _ORDER}
+def _all() -> list[Starter]:
+    files = sorted(Path(__file__).parent.glob("*.toml"))
+    return [*map(_of_entry, ENUMERATED), *map(_read, files)]
+
+
+STARTERS: Final = {starter.key: starter for starter in _all() if starter.kind in KINDS}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.core import Sample
+from evaluators.core import Comparand, Sample
 from evaluators.kinds import KINDS, BadConfig, get_kind
 from evaluators.starters import STARTERS
 
@@ -54,7 +54,8 @@ def test_a_starting_point_lacks_nothing_but_a_model(starter):
 
 
 def test_the_judges_among_them_ask_about_a_plain_sample():
-    sample = Sample(inputs={"question": "Why?"}, expected_outputs={"value": "So."}, outputs={"value": "Because."})
+    answered, other = {"value": "Because."}, Comparand({"value": "Therefore."})
+    sample = Sample({"question": "Why?"}, {"value": "So."}, answered, comparison=other)
     for starter in STARTERS.values():
         kind = get_kind(starter.kind)
         config = kind.load(starter.config, kind.schema)
