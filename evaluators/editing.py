@@ -44,7 +44,7 @@ class Place:
 
     @property
     def saved_as(self) -> str:
-        return str(self.latest or ("the starting point" if self.starter else "the blank"))
+        return str(self.latest or ("the starting point" if self.starter and self.starter.title else "the blank"))
 
     @property
     def next_number(self) -> int:

@@ -52,4 +52,12 @@ def _all() -> list[Starter]:
     return [*map(_of_entry, ENUMERATED), *map(_read, files)]
 
 
+def starter_of(kind: str, key: str) -> Starter | None:
+    """The starting point of a kind under a key, or its blank for comparisons under "comparison"; None for any other."""
+    if key == COMPARISON and KINDS[kind].can_compare:
+        return Starter(key, kind, "", "", {**KINDS[kind].blank(), "runs_on": COMPARISON})
+    starter = STARTERS.get(key)
+    return starter if starter and starter.kind == kind else None
+
+
 STARTERS: Final = {starter.key: starter for starter in _all() if starter.kind in KINDS}

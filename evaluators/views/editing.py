@@ -22,7 +22,7 @@ from evaluators.core import FieldError
 from evaluators.editing import NameTaken, Place, as_typed, faults_in, new_key
 from evaluators.kinds import KINDS
 from evaluators.models import Evaluator, NewerVersion
-from evaluators.starters import STARTERS
+from evaluators.starters import starter_of
 from evaluators.views.option_rows import blank_row, pressed_row_button, rows_of
 
 Faults = dict[str, list[FieldError]]
@@ -36,7 +36,8 @@ def evaluator_begin(request: ProjectRequest, kind: str) -> HttpResponse:
         query = request.GET.copy()
         query["draft"] = new_key()
         return HttpResponseRedirect(f"{request.path}?{query.urlencode()}")
-    place = new_place(request, kind, request.GET.get("draft", ""), request.GET.get("start", ""))
+    start = request.GET.get("start") or request.GET.get("runs_on", "")
+    place = new_place(request, kind, request.GET.get("draft", ""), start)
     return _submitted(request, place) if request.method == "POST" else _opened(request, place)
 
 
@@ -52,9 +53,7 @@ def new_place(request: ProjectRequest, kind: str, key: str, start: str = "") -> 
     """Where a new evaluator is begun. 404 for a kind that there is not."""
     if kind not in KINDS or not re.fullmatch(r"[\w-]{1,24}", key):
         raise Http404
-    starter = STARTERS.get(start)
-    fitting = starter if starter and starter.kind == kind else None
-    return Place(request.project, request.user, KINDS[kind], key=key, starter=fitting)
+    return Place(request.project, request.user, KINDS[kind], key=key, starter=starter_of(kind, start))
 
 
 def place_of(request: ProjectRequest, pk: int) -> Place:
