@@ -8,9 +8,10 @@ were made again: what two runs differ by less than that is not worth believing.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from evaluators.stats.estimate import CONFIDENCE, Estimate, Moments, Z, estimate
 
@@ -70,7 +71,7 @@ class Noise:
         return None if self.low is None or self.high is None else (_floor(self.low, n), _floor(self.high, n))
 
 
-def noise(judged: Mapping[Hashable, Sequence[Judgement]], repeats: int) -> Noise:
+def noise(judged: Mapping[Any, Sequence[Judgement]], repeats: int) -> Noise:
     """From the scored judgements of each output; each was asked for `repeats` times, and some may have no score.
 
     An output with fewer than two scores says nothing and is left out, but stays among what was asked.

@@ -1,0 +1,141 @@
+"""What would change between two versions of an evaluator, told on stored outputs before anything is published."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from evalstudio.projects.access import ProjectRequest, project_page
+from evalstudio.projects.models import AuditEntry, Role
+from evalstudio.web.pages import page_or_fragment
+from evaluators.models import Draft, Evaluator
+from experiments.analysis import reading
+from experiments.analysis.change import Trial, change, passing_of
+from experiments.analysis.columns import RunProgress
+from experiments.analysis.grid import label
+from experiments.analysis.peek import Verdict
+from experiments.forms.trials import ChangeForm, first_choice
+from experiments.ledger.progress import progress_of
+from experiments.ledger.start import CannotStart
+from experiments.models import Evaluation, EvaluationBody, Run
+from experiments.views.noise import evaluator_of
+
+FIELDS = ("from", "to", "experiment", "n", "against")
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def evaluator_change(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Decides whether to publish a version: which verdicts on stored outputs would differ, and why."""
+    evaluator = evaluator_of(request, pk)
+    blank = ChangeForm(evaluator=evaluator)
+    chosen = {name: request.GET[name] for name in FIELDS if name in request.GET}
+    first = {**first_versions(evaluator), **first_choice(evaluator, blank.listed), "n": blank["n"].initial}
+    form = ChangeForm({**first, **chosen}, evaluator=evaluator)
+    return _page(request, evaluator, form)
+
+
+@require_POST
+@project_page(Role.EDITOR)
+def change_start(request: ProjectRequest, pk: int) -> HttpResponse:
+    evaluator = evaluator_of(request, pk)
+    form = ChangeForm(request.POST, evaluator=evaluator)
+    if not (form.is_valid() and begin(form, request.user)):
+        return _page(request, evaluator, form, status=422)
+    trial = form.trial()
+    AuditEntry.note(request.project, request.user, "tried", f"{evaluator.name} {trial.before} and {trial.after}")
+    return HttpResponseRedirect(f"{address_of(evaluator)}?{urlencode(query_of(trial))}")
+
+
+def begin(form: ChangeForm, user: Any) -> tuple[Run, Run] | None:
+    """The two runs that a valid form asks for; where they cannot start, None, and the form says why."""
+    try:
+        return form.trial().start(user)
+    except CannotStart as error:
+        form.add_error(None, str(error))
+        return None
+
+
+def first_versions(evaluator: Evaluator) -> dict[str, int]:
+    """From the published version to the latest; where they are one, from the version before it. One query."""
+    numbers = list(evaluator.versions.order_by("-number").values_list("number", flat=True)[:2])
+    if not numbers:
+        return {}
+    published = evaluator.published_version.number if evaluator.published_version else numbers[-1]
+    return {"from": published if published != numbers[0] else numbers[-1], "to": numbers[0]}
+
+
+def query_of(trial: Trial) -> dict[str, int]:
+    """The address of a trial's page."""
+    query = {"from": trial.before.number, "to": trial.after.number, "experiment": trial.experiment.pk, "n": trial.n}
+    return query | ({"against": trial.baseline.pk} if trial.baseline else {})
+
+
+def address_of(evaluator: Evaluator) -> str:
+    return reverse("evaluator-change", args=[evaluator.project.slug, evaluator.pk])
+
+
+def _page(request: ProjectRequest, evaluator: Evaluator, form: ChangeForm, status: int = 200) -> HttpResponse:
+    trial = form.trial() if form.is_valid() else None
+    runs = trial.runs() if trial else None
+    ctx = {
+        "evaluator": evaluator,
+        "form": form,
+        "has_two": len(form.fields["from"].queryset) > 1,  # type: ignore[attr-defined]
+        "trial": trial,
+        "draft": Draft.objects.of(request.user, evaluator, "").first(),
+        "may_run": request.role >= Role.EDITOR,
+        **(_results(runs) if runs else {}),
+    }
+    return page_or_fragment(request, "experiments/evaluator_change.html", ctx, status=status)
+
+
+def _results(runs: tuple[Run, Run]) -> dict[str, Any]:
+    """How far the two runs are and, once nothing moves any more, what came of them."""
+    now = progress_of(runs)
+    is_going = any(not now[run.pk].is_over for run in runs)
+    return {
+        "runs": [(run, RunProgress(now[run.pk])) for run in runs],
+        "is_going": is_going,
+        "change": None if is_going else change(*runs),
+    }
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def evaluations_beside(request: ProjectRequest, pk: int, other: int) -> HttpResponse:
+    """Decides which of two verdicts on one output is right: both reasons side by side, with what was judged."""
+    found = Evaluation.objects.filter(run__experiment__project=request.project).annotate(label=label())
+    rows = found.select_related(
+        "run__version__evaluator", "run__experiment__system", "run__baseline__system", "run__connection",
+        "output__case", "output__body", "baseline_output__body", "body",
+    )  # fmt: skip
+    before, after = (get_object_or_404(rows, pk=each) for each in (pk, other))
+    if _judged(before) != _judged(after):
+        raise Http404
+    case, baseline = before.output.case, before.baseline_output
+    ctx = {
+        "case": case,
+        "run": before.run,
+        "verdicts": [_verdict(row) for row in (before, after)],
+        "inputs": reading.parts(case.inputs),
+        "outputs": reading.parts(before.output.body.outputs),
+        "expected": reading.parts(case.expected_outputs),
+        "baseline": reading.parts(baseline.body.outputs) if baseline else None,
+    }
+    return page_or_fragment(request, "experiments/evaluations_beside.html", ctx)
+
+
+def _judged(row: Evaluation) -> tuple[int, int, int | None]:
+    """Who judged what: two verdicts belong together where this is the same."""
+    return row.run.version.evaluator_id, row.output_id, row.baseline_output_id
+
+
+def _verdict(row: Evaluation) -> Verdict:
+    body = getattr(row, "body", None) or EvaluationBody(evaluation=row)
+    return Verdict(row, row.run, passing_of(row.run.version), body, None, None)
