@@ -33,9 +33,9 @@ class Image:
         return Part(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…", self.origin, self.path, is_image=True)
 
 
-def images_of(sample: Sample, paths: Sequence[str]) -> tuple[Image, ...]:
+def images_of(sample: Sample, paths: Sequence[str], *, compares: bool = False) -> tuple[Image, ...]:
     """The images at these paths, in order; a list stands for all it holds. Raises MissingPath."""
-    roots, compares = sample.roots(), sample.comparison is not None
+    roots = sample.roots()
     return tuple(
         Image(path, value, origin_of(path, compares)) for path in paths for value in _each(resolve(roots, path), path)
     )

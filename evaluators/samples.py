@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from evalstudio.web.foreign import is_too_deep
-from evaluators.core import ROOTS, Sample
+from evaluators.core import COMPARISON, ROOTS, Comparand, Sample
 from evaluators.paths import nearest
 
 MOST_CHARACTERS = 1_000_000
@@ -21,11 +21,11 @@ class NotASample(ValueError):
         self.line = line
 
 
-def read_sample(text: str, pasted_outputs: str = "") -> Sample:
-    """The sample in a JSON object with some of inputs, expectedOutputs, outputs, steps and metadata.
+def read_sample(text: str, pasted_outputs: str = "", pasted_comparison: str = "") -> Sample:
+    """The sample in a JSON object with some of inputs, expectedOutputs, outputs, steps, metadata and comparison.
 
-    Pasted outputs take the place of the object's own: a JSON object as it stands, any other text as {"value": text}.
-    Raises NotASample.
+    Pasted outputs take the place of the object's own, and of those under `comparison`: a JSON object as it stands, any
+    other text as {"value": text}. Raises NotASample.
     """
     parts = _read_object(text)
     for name in parts:
@@ -39,7 +39,19 @@ def read_sample(text: str, pasted_outputs: str = "") -> Sample:
         outputs=parts.get("outputs"),
         steps=parts.get("steps"),
         metadata=parts.get("metadata"),
+        comparison=_comparand(parts.get(COMPARISON), pasted_comparison),
     )
+
+
+def _comparand(found: Any, pasted: str) -> Comparand | None:
+    if found is None and not pasted.strip():
+        return None
+    found = {} if found is None else found
+    if not isinstance(found, dict) or not set(found) <= {"outputs", "steps"}:
+        raise NotASample('“comparison” is the other output, {"outputs": {…}, "steps": […]}.')
+    if pasted.strip():
+        return Comparand(_read_outputs(pasted))  # the steps would be those of another output
+    return Comparand(found.get("outputs"), found.get("steps"))
 
 
 def _read_object(text: str) -> dict[str, Any]:

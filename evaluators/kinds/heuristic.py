@@ -110,7 +110,12 @@ class Heuristic:
 
 def _argument(sample: Sample) -> dict[str, Any]:
     """What `evaluate` is called with. What the case lacks is left out, so that defaults in the code take effect."""
-    return {name: value for name, value in sample.roots().items() if value is not None}
+    given = _there(sample.roots())
+    return given | {COMPARISON: _there(given[COMPARISON])} if COMPARISON in given else given
+
+
+def _there(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 # From what the code returned to a score
@@ -166,14 +171,19 @@ def _faulty(fault: Fault, **more: Any) -> Score:
 def _check_code(config: HeuristicConfig) -> list[FieldError]:
     from evalstudio.calls.javascript import CodeFault
 
+    compares = config.runs_on == COMPARISON
     if not config.code.strip():
-        return [FieldError("code", "Write a function evaluate({ inputs, expectedOutputs, outputs, steps }).")]
+        arguments = "inputs, expectedOutputs, outputs, steps" + (", comparison" if compares else "")
+        return [FieldError("code", f"Write a function evaluate({{ {arguments} }}).")]
     if len(config.code) > MOST_CODE:
         return [FieldError("code", f"The code has at most {MOST_CODE:,} characters.")]
     try:
         javascript().compile(config.code)
     except CodeFault as error:
         return [FieldError("code", error.fault.message, error.fault.line)]
+    if compares and COMPARISON not in config.code:
+        message = "The code never reads comparison.outputs, so it would judge the baseline alone."
+        return [FieldError("code", message)]
     return []
 
 

@@ -184,6 +184,8 @@ def _ready(config: JudgeConfig) -> tuple[Prompt, Manner]:
 
 def _question(config: JudgeConfig, sample: Sample) -> Question:
     """What is asked about a sample. Raises PromptError, LettersDiffer, MissingPath and RenderError."""
+    if config.compares and sample.comparison is None:
+        raise MissingPath(COMPARISON)
     question = _one_order(config, sample)
     if not (config.compares and config.both_orders):
         return question
@@ -193,7 +195,7 @@ def _question(config: JudgeConfig, sample: Sample) -> Question:
 
 def _one_order(config: JudgeConfig, sample: Sample) -> Question:
     prompt, how = _ready(config)
-    return how.question(prompt.render(sample), images_of(sample, config.images))
+    return how.question(prompt.render(sample), images_of(sample, config.images, compares=config.compares))
 
 
 async def _ask(config: JudgeConfig, question: Question, repeat: int) -> Ask:

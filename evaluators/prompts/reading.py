@@ -51,12 +51,13 @@ class PromptError(ValueError):
 class Prompt:
     """A prompt that is ready to be rendered. `literal` is its own text, without anything that a case puts in.
 
-    `variables` are the names that people gave to paths.
+    `compares` tells whether it sees two outputs. `variables` are the names that people gave to paths.
     """
 
     source: str
     literal: str
     reads: tuple[Path, ...]
+    compares: bool
     variables: Mapping[str, Path]
     _template: Template
     _names: Mapping[str, Path]
@@ -85,7 +86,7 @@ class Prompt:
         try:
             values |= {name: _value(roots, path) for name, path in self._names.items()}
             pieces = template.root_render_func(template.new_context(values, shared=True))
-            return collected(pieces, compares=sample.comparison is not None)
+            return collected(pieces, compares=self.compares)
         except (MissingPath, RenderError) as error:
             if isinstance(error, RenderError) and error.line is None:
                 error.line = _line(template, error.__traceback__)
@@ -160,7 +161,7 @@ def _read(source: str, compares: bool, variables: Mapping[str, Path]) -> Prompt:
     marker.visit(tree)
     template = Template.from_code(SANDBOX, SANDBOX.compile(tree), {})
     template.new_context()  # fills Jinja's own caches before threads share it
-    return Prompt(source, literal, tuple(marker.reads), variables, template, dict(marker.names))
+    return Prompt(source, literal, tuple(marker.reads), compares, variables, template, dict(marker.names))
 
 
 def _with_span_attributes(source: str, variables: Collection[str]) -> str:

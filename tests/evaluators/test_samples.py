@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluators.core import Comparand
 from evaluators.samples import NotASample, read_sample
 
 
@@ -26,11 +27,22 @@ def test_pasted_outputs_take_the_place_of_the_samples_own():
     assert read_sample(text, "  ").outputs == {"value": "old"}
 
 
+def test_the_other_output_of_a_comparison_is_read_or_pasted():
+    text = '{"outputs": {"value": "a"}, "comparison": {"outputs": {"value": "b"}, "steps": [1]}}'
+    assert read_sample(text).comparison == Comparand({"value": "b"}, [1])
+    assert read_sample('{"comparison": {}}').comparison == Comparand()
+    assert read_sample(text, "", "c").comparison == Comparand({"value": "c"})
+    assert read_sample("{}", "a", '{"text": "c"}').comparison == Comparand({"text": "c"})
+    assert read_sample("{}", "a", " ").comparison is None
+
+
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [
         ("", "Choose a case", None),
         ('{\n  "inputs": {"q": 1},\n}', "Line 2, column 21", 2),
+        ('{"comparison": "b"}', "“comparison” is the other output", None),
+        ('{"comparison": {"value": "b"}}', "“comparison” is the other output", None),
         ("[1]", "A sample is a JSON object", None),
         ('{"expected_output": 1}', "Did you mean “expectedOutputs”?", None),
         ('{"zzz": 1}', "The parts are inputs, expectedOutputs, outputs, steps, metadata, comparison.", None),

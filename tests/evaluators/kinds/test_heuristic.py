@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluators.core import Sample, Status, Why
+from evaluators.core import Comparand, Sample, Status, Why
 from evaluators.kinds import get_kind
 from evaluators.starters import STARTERS
 from evaluators.tools import Tools, javascript
@@ -160,3 +160,38 @@ def test_the_starting_points_score_as_they_say(key, expected, actual, value):
     settings = HEURISTIC.load(STARTERS[key].config, HEURISTIC.schema)
     found = scores(settings, Sample(expected_outputs={"value": expected}, outputs={"value": actual}))[0]
     assert found.value == value
+
+
+LONGER_WINS = """
+function evaluate({ outputs, comparison }) {
+  const difference = comparison.outputs.value.length - outputs.value.length;
+  if (difference === 0) return 0.5;
+  return difference > 0 ? 1 : 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("compared", "value"), [("abcd", 1.0), ("abc", 0.5), ("ab", 0.0)])
+def test_a_comparison_gets_both_outputs(compared, value):
+    pair = Sample(outputs={"value": "abc"}, comparison=Comparand({"value": compared}, None))
+    found = scores(config(LONGER_WINS, runs_on="comparison"), pair)[0]
+    assert (found.status, found.value) == (Status.SCORED, value)
+
+
+def test_the_steps_of_both_are_there_or_left_out():
+    code = (
+        "function evaluate({ steps = [], comparison: { steps: others = [] } })"
+        " { return (steps.length + others.length) / 4; }"
+    )
+    settings = config(code, runs_on="comparison")
+    both = Sample(outputs={}, steps=[1], comparison=Comparand({}, [1, 2]))
+    assert [found.value for found in scores(settings, both, Sample(comparison=Comparand({})))] == [0.75, 0.0]
+
+
+def test_a_comparison_that_reads_one_output_is_refused_and_an_empty_one_is_told_its_arguments():
+    alone = HEURISTIC.check(config("function evaluate({ outputs }) { return 1; }", runs_on="comparison"))
+    assert [(fault.field, "comparison.outputs" in fault.message) for fault in alone] == [("code", True)]
+    (empty,) = HEURISTIC.check(config(" ", runs_on="comparison"))
+    assert "steps, comparison })" in empty.message
+    assert HEURISTIC.check(config(LONGER_WINS, runs_on="comparison")) == []
+    assert "comparison" not in HEURISTIC.check(config(" "))[0].message
