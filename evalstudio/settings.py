@@ -149,6 +149,7 @@ FILE_UPLOAD_HANDLERS = ["experiments.datasets.importing.upload.LimitedUpload"]  
 FILE_UPLOAD_TEMP_DIR = None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 IMPORT_MAX_BYTES = read_int("EVALSTUDIO_IMPORT_MB", 200, least=1) * 1024 * 1024
+API_MAX_BYTES = read_int("EVALSTUDIO_API_MB", 20, least=1) * 1024 * 1024  # one JSON body, unpacked
 FILE_MAX_BYTES = read_int("EVALSTUDIO_FILE_MB", 20, least=1) * 1024 * 1024
 
 # --- Background work --------------------------------------------------------------------------------------------------

@@ -1,23 +1,60 @@
-"""How the API reads JSON."""
+"""How the API reads JSON: plain or gzipped, never more than it may have, never nested without end."""
 
 from __future__ import annotations
 
+import io
+import zlib
+from collections.abc import Mapping
 from typing import Any
 
-from rest_framework.exceptions import ParseError
+from django.conf import settings
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import JSONParser
 
 from evalstudio.web.foreign import MOST_DEPTH, is_too_deep
 
+GZIP = 31  # zlib's number for gzip with its header
+
+
+class TooLarge(APIException):
+    """The body has more than any may have."""
+
+    status_code = 413
+
+    def __init__(self) -> None:
+        super().__init__(f"A body may have {settings.API_MAX_BYTES // 1024**2} MB, unpacked. Send several.")
+
 
 class SoundJSON(JSONParser):
-    """JSON of the API, refused where it is nested without end."""
+    """JSON of the API."""
 
-    def parse(self, *args: Any, **kwargs: Any) -> Any:
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        request = (parser_context or {}).get("request")
+        body = _read(stream, request.headers if request is not None else {})
         try:
-            data = super().parse(*args, **kwargs)
+            data = super().parse(io.BytesIO(body), media_type, parser_context)
         except RecursionError:
             raise ParseError("The JSON is nested too deeply.") from None
         if is_too_deep(data):
             raise ParseError(f"The JSON is nested more than {MOST_DEPTH} levels deep.")
         return data
+
+
+def _read(stream: Any, headers: Mapping[str, str]) -> bytes:
+    """The whole body, unpacked. Raises TooLarge before it holds more than that in memory."""
+    most = settings.API_MAX_BYTES
+    body: bytes = stream.read(most + 1)
+    encoding = headers.get("Content-Encoding", "").strip().lower()
+    if encoding == "gzip":
+        unpacker = zlib.decompressobj(GZIP)
+        try:
+            body = unpacker.decompress(body, most + 1)
+        except zlib.error:
+            raise ParseError("The body is not gzip, although its Content-Encoding says so.") from None
+        if not unpacker.eof and len(body) <= most:
+            raise ParseError("The gzipped body ends too early.")
+    elif encoding not in ("", "identity"):
+        raise ParseError(f"The body is encoded as {encoding[:40]}; send it plain or as gzip.")
+    if len(body) > most:
+        raise TooLarge
+    return body

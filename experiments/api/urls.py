@@ -1,14 +1,16 @@
 from django.urls import path
 
-from experiments.api import views
+from experiments.api import intake, views
 
 urlpatterns = [
     path("imports/", views.ImportStart.as_view(), name="api-imports"),
     path("imports/<int:pk>/", views.ImportDetail.as_view(), name="api-import"),
     path("datasets/", views.DatasetList.as_view(), name="api-datasets"),
     path("datasets/<int:pk>/cases/", views.CaseList.as_view(), name="api-cases"),
-    path("experiments/", views.ExperimentList.as_view(), name="api-experiments"),
+    path("experiments/", intake.ExperimentCollection.as_view(), name="api-experiments"),
     path("experiments/<int:pk>/", views.ExperimentDetail.as_view(), name="api-experiment"),
+    path("experiments/<int:pk>/outputs/", intake.OutputIntake.as_view(), name="api-outputs"),
+    path("experiments/<int:pk>/close/", intake.ExperimentClose.as_view(), name="api-experiment-close"),
     path("experiments/<int:pk>/results/", views.ResultList.as_view(), name="api-results"),
     path("runs/", views.RunList.as_view(), name="api-runs"),
     path("runs/<int:pk>/", views.RunDetail.as_view(), name="api-run"),

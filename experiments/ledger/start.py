@@ -18,6 +18,7 @@ from experiments.ledger.finish import OPEN, finish_run
 from experiments.models import Experiment, Output, Purpose, Run, RunState, Slice
 
 BATCH = 20_000  # rows a transaction
+STOPPED = (RunState.STOPPING, RunState.STOPPED)
 
 
 class CannotStart(Exception):
@@ -78,7 +79,7 @@ def start_sample(
 
 def follow(experiment: Experiment) -> None:
     """Let the current runs of an experiment judge the outputs that have come since they were started."""
-    for run in experiment.runs.filter(is_current=True, baseline=None).exclude(state=RunState.STOPPED):
+    for run in experiment.runs.filter(is_current=True, baseline=None).exclude(state__in=STOPPED):
         prepare(run.pk)
 
 

@@ -1,0 +1,160 @@
+"""REST views for pipelines: open an experiment, append outputs as they are produced, close it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evalstudio.projects.models import AuditEntry
+from evalstudio.web.problems import problem
+from evaluators.models import EvaluatorVersion
+from experiments.api.serializers import ExperimentSerializer
+from experiments.api.views import ExperimentList, _OneExperiment
+from experiments.ledger.start import CannotStart, start
+from experiments.ledger.start import follow as follow_outputs
+from experiments.models import Dataset, DatasetVersion, Experiment
+from experiments.outputs import intake
+
+KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="The same key gives the same experiment, as `client_key` does.",
+)
+
+
+class NewExperimentSerializer(serializers.Serializer):
+    """A system's answers to the cases of a data set, opened for outputs that are yet to come."""
+
+    system = serializers.CharField(max_length=120)
+    dataset = serializers.CharField(max_length=120, help_text="Name of the data set.")
+    dataset_version = serializers.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Its latest version unless told."
+    )
+    client_key = serializers.CharField(
+        required=False, max_length=120, help_text="Your own name for it: asked again, the same experiment."
+    )
+    versions = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**62),
+        required=False,
+        default=list,
+        max_length=50,
+        help_text="Ids of evaluator versions that judge outputs as they arrive.",
+    )
+
+
+class NewOutputsSerializer(serializers.Serializer):
+    """A batch. Each output: `case` (its key), `outputs`, and as far as known `attempt`, `steps`, `error`, `latency_ms`,
+    `cost_usd`, `tokens_in`, `tokens_out`."""
+
+    outputs = serializers.ListField(child=serializers.JSONField(), min_length=1, max_length=intake.MOST_ROWS)
+
+
+class TakenSerializer(serializers.Serializer):
+    """What became of a batch."""
+
+    accepted = serializers.IntegerField()
+    unchanged = serializers.IntegerField(help_text="They were there already, word for word.")
+
+
+class ExperimentCollection(ExperimentList):
+    @extend_schema(
+        operation_id="experiments_open",
+        summary="Open an experiment",
+        description="Outputs are appended as they are produced, and are seen and judged at once.",
+        parameters=[KEY],
+        request=NewExperimentSerializer,
+        responses={201: ExperimentSerializer, 200: ExperimentSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        said = NewExperimentSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        given = said.validated_data
+        key = given.get("client_key") or request.headers.get("Idempotency-Key") or None
+        if key is not None and len(key) > 120:
+            raise serializers.ValidationError({"client_key": ["A key has at most 120 characters."]})
+        versions = self._versions(given["versions"])
+        experiment, is_new = intake.open_experiment(
+            self.project,
+            request.user,
+            system=given["system"],
+            version=self._dataset_version(given["dataset"], given.get("dataset_version")),
+            client_key=key,
+        )
+        if is_new:
+            AuditEntry.note(self.project, request.user, "opened", f"experiment of {experiment.system.name}")
+        self._start(versions, experiment)
+        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        return Response(ExperimentSerializer(experiment).data, status=code)
+
+    def _dataset_version(self, name: str, number: int | None) -> DatasetVersion:
+        dataset = Dataset.objects.filter(project=self.project, name=name, latest_version__gt=0).first()
+        if dataset is None:
+            raise serializers.ValidationError({"dataset": [f"There is no data set “{name}” in this project."]})
+        wanted = number or dataset.latest_version
+        version = dataset.versions.filter(number=wanted, number__lte=dataset.latest_version).first()
+        if version is None:
+            raise serializers.ValidationError({"dataset_version": [f"“{name}” has no version {wanted}."]})
+        return version
+
+    def _versions(self, ids: list[int]) -> list[EvaluatorVersion]:
+        found = EvaluatorVersion.objects.filter(evaluator__project=self.project).in_bulk(ids)
+        if missing := [str(pk) for pk in ids if pk not in found]:
+            raise serializers.ValidationError({"versions": [f"This project has no version {', '.join(missing)}."]})
+        return list(found.values())
+
+    def _start(self, versions: list[EvaluatorVersion], experiment: Experiment) -> None:
+        try:
+            for version in versions:
+                start(version, experiment, self.request.user)
+        except CannotStart as error:
+            raise serializers.ValidationError({"versions": [str(error)]}) from None
+
+
+class OutputIntake(_OneExperiment):
+    @extend_schema(
+        operation_id="outputs_append",
+        summary="Append outputs",
+        description="Outputs that are there already change nothing, so a batch can be sent again. Where some are wrong"
+        " the answer is 422 and names each with its case and the reason; the others are kept.",
+        request=NewOutputsSerializer,
+        responses={200: TakenSerializer},
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        experiment = self.experiment(pk)
+        said = NewOutputsSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        try:
+            taken = intake.append(experiment, said.validated_data["outputs"])
+        except intake.IsClosed:
+            return problem(409, "This experiment is closed and takes no more outputs.")
+        if taken.accepted:
+            follow_outputs(experiment)
+        figures: dict[str, Any] = {"accepted": taken.accepted, "unchanged": taken.unchanged}
+        if not taken.faults:
+            return Response(figures)
+        errors = [
+            {"field": f"outputs[{fault.place}]", "case": fault.case, "message": fault.reason} for fault in taken.faults
+        ]
+        kept = taken.accepted + taken.unchanged
+        detail = f"{len(errors)} of {kept + len(errors)} outputs were not accepted; the others are stored."
+        return problem(422, detail, errors=errors, **figures)
+
+
+class ExperimentClose(_OneExperiment):
+    @extend_schema(
+        operation_id="experiments_close",
+        summary="Close an experiment",
+        description="It takes no more outputs afterwards.",
+        request=None,
+        responses=ExperimentSerializer,
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        experiment = self.experiment(pk)
+        intake.close(experiment)
+        follow_outputs(experiment)
+        return Response(ExperimentSerializer(experiment).data)

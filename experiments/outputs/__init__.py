@@ -1,0 +1,1 @@
+"""Outputs of systems, as pipelines send them."""
