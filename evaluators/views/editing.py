@@ -10,6 +10,8 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template import TemplateDoesNotExist
+from django.template.loader import get_template
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
@@ -21,9 +23,10 @@ from evalstudio.web.pages import wants_fragment
 from evaluators.core import FieldError
 from evaluators.editing import NameTaken, Place, as_typed, faults_in, new_key
 from evaluators.kinds import KINDS
-from evaluators.models import Evaluator, NewerVersion
+from evaluators.models import Evaluator, NewerVersion, Scale
 from evaluators.starters import starter_of
 from evaluators.views.option_rows import blank_row, pressed_row_button, rows_of
+from evaluators.views.typed_rows import blank_rows, pressed_row, typed_rows
 
 Faults = dict[str, list[FieldError]]
 
@@ -85,14 +88,19 @@ def editor_page(
 ) -> HttpResponse:
     """The whole editor over what was typed; 422 when there are faults."""
     draft = more.pop("draft", None)
+    form = _offering(place.kind.form(project=request.project), typed)
     context = {
         "place": place,
         "evaluator": place.evaluator,
         "kind": place.kind,
         "latest": place.latest,
         "typed": typed,
-        "form": _offering(place.kind.form(project=request.project), typed),
-        "kind_template": f"evaluators/kinds/_{place.kind.key}.html",
+        "form": form,
+        "scales": scales_of(form, typed),
+        "rows": typed_rows(place.kind.form, typed, faults or {}),
+        "blank_rows": blank_rows(place.kind.form),
+        "kind_template": template_of(place.kind),
+        "mapping_template": template_of(place.kind, "mapping"),
         "address": address_of(place),
         "options": rows_of(typed, faults or {}),
         "blank_row": blank_row(),
@@ -104,6 +112,29 @@ def editor_page(
         **more,
     }
     return render(request, "evaluators/editor.html", context, status=422 if faults else 200)
+
+
+def template_of(kind: Any, part: str = "") -> str | None:
+    """The template that the kind brings for a part of its editor; None where it has none."""
+    name = f"evaluators/kinds/_{kind.key}{part and '_'}{part}.html"
+    try:
+        get_template(name)
+    except TemplateDoesNotExist:
+        return None
+    return name
+
+
+def scales_of(form: forms.Form, typed: QueryDict) -> list[Scale]:
+    """The scales of the project that may be chosen, and the chosen one though it be archived."""
+    field = form.fields.get("scale")
+    if field is None:
+        return []
+    offered: list[Scale] = field.offered()
+    try:
+        chosen = field.clean(typed.get("scale", ""))
+    except forms.ValidationError:
+        chosen = None
+    return offered if chosen is None or chosen in offered else [*offered, chosen]
 
 
 def _offering(form: forms.Form, typed: QueryDict) -> forms.Form:
@@ -130,7 +161,7 @@ def _is_overtaken(place: Place, typed: QueryDict) -> bool:
 
 def _submitted(request: ProjectRequest, place: Place) -> HttpResponse:
     typed = request.POST
-    rows_changed = pressed_row_button(typed)
+    rows_changed = pressed_row_button(typed) or pressed_row(place.kind.form, typed)
     if rows_changed is not None:
         place.keep(rows_changed)
         return editor_page(request, place, rows_changed)
@@ -178,4 +209,5 @@ def slots_of(place: Place, typed: QueryDict, faults: Faults) -> list[tuple[str, 
     return [
         *((field, faults.get(field, [])) for field in plain),
         *((row.slot, row.faults) for row in rows_of(typed, faults)),
+        *((row.slot, row.faults) for rows in typed_rows(place.kind.form, typed, faults).values() for row in rows),
     ]

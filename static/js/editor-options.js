@@ -1,41 +1,44 @@
-// The rows of a scale: "Add option" and the crosses work in place here; without JavaScript they submit the form.
+// Rows that repeat (the options of a scale, variables, images): [data-options] holds rows [data-option], a template of
+// one and a button that adds it. Adding and removing work in place here; without JavaScript they submit the form.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/** Give the rows their letters, ids and button values again, in the order in which they stand. */
-function renumber(body) {
-  [...body.querySelectorAll("[data-option]")].forEach((row, index) => {
-    const letter = letters[index] ?? "";
-    for (const place of row.querySelectorAll("[data-letter]")) place.textContent = letter;
-    for (const name of ["id", "for", "aria-describedby"]) {
-      for (const element of row.querySelectorAll(`[${name}]`)) {
+const rowsOf = (options) => [...options.querySelectorAll("[data-option]")];
+const placeOf = (options) => options.querySelector("tbody, [data-rows]");
+
+/** Give the rows their letters or numbers, ids and button values again, in the order in which they stand. */
+function renumber(options) {
+  const lettered = Boolean(options.querySelector("tbody"));
+  rowsOf(options).forEach((row, index) => {
+    const sign = lettered ? (letters[index] ?? "") : String(index + 1);
+    for (const place of row.querySelectorAll("[data-letter]")) place.textContent = sign;
+    for (const name of ["id", "for", "aria-describedby", "value"]) {
+      for (const element of row.querySelectorAll(name === "value" ? "[data-remove-option]" : `[${name}]`)) {
         element.setAttribute(name, element.getAttribute(name).replace(/\d+$/, String(index)));
       }
     }
     const remove = row.querySelector("[data-remove-option]");
-    remove.value = `remove-option:${index}`;
-    remove.setAttribute("aria-label", `Remove option ${letter}`);
+    remove.setAttribute("aria-label", remove.getAttribute("aria-label").replace(/(?<= )\S*$/, sign));
   });
-  body.closest("[data-options]").querySelector("[data-add-option]").disabled = body.rows.length >= letters.length;
+  if (lettered) options.querySelector("[data-add-option]").disabled = rowsOf(options).length >= letters.length;
 }
 
-const changed = (body) => body.dispatchEvent(new Event("input", { bubbles: true }));
+const changed = (options) => options.dispatchEvent(new Event("input", { bubbles: true }));
 
 function add(options) {
-  const body = options.querySelector("tbody");
   const row = options.querySelector("template[data-option-row]").content.cloneNode(true);
-  body.append(row);
-  renumber(body);
-  body.lastElementChild.querySelector("input").focus();
-  changed(body);
+  placeOf(options).append(row);
+  renumber(options);
+  placeOf(options).lastElementChild.querySelector("input").focus();
+  changed(options);
 }
 
 function remove(row) {
-  const body = row.parentElement;
+  const options = row.closest("[data-options]");
   const next = row.nextElementSibling ?? row.previousElementSibling;
   row.remove();
-  renumber(body);
-  (next?.querySelector("input") ?? body.closest("[data-options]").querySelector("[data-add-option]")).focus();
-  changed(body);
+  renumber(options);
+  (next?.querySelector("input") ?? options.querySelector("[data-add-option]")).focus();
+  changed(options);
 }
 
 document.addEventListener("click", (event) => {
@@ -45,4 +48,8 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   if (button.matches("[data-add-option]")) add(options);
   else remove(button.closest("[data-option]"));
+});
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches("[data-scale-choice]")) return;
+  for (const shown of document.querySelectorAll("[data-scale]")) shown.hidden = shown.dataset.scale !== target.value;
 });

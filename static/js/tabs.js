@@ -1,5 +1,6 @@
 // [data-tabs] holds links to the ids of panels. Without JavaScript all panels stand below each other; with it they
-// take turns, walk with the arrow keys, and keep their choice when htmx brings the same tabs again.
+// take turns, walk with the arrow keys, and keep their choice when htmx brings the same tabs again. With
+// data-tabs="address" the open panel also stands in the address of the page, behind its "#".
 const chosen = new Map();
 
 const panelOf = (tab) => document.getElementById(tab.hash.slice(1));
@@ -11,7 +12,9 @@ function select(tabs, tab, { focus = false } = {}) {
     each.tabIndex = here ? 0 : -1;
     panelOf(each).hidden = !here;
   }
-  chosen.set(tab.closest("[data-tabs]").getAttribute("aria-label"), tab.hash);
+  const list = tab.closest("[data-tabs]");
+  chosen.set(list.getAttribute("aria-label"), tab.hash);
+  if (list.dataset.tabs === "address" && (location.hash || tab !== tabs[0])) history.replaceState(null, "", tab.hash);
   if (focus) tab.focus();
 }
 
@@ -28,7 +31,7 @@ function enhance(list) {
     panel.setAttribute("aria-labelledby", tab.id);
     panel.tabIndex = 0;
   }
-  const kept = chosen.get(list.getAttribute("aria-label"));
+  const kept = list.dataset.tabs === "address" ? location.hash : chosen.get(list.getAttribute("aria-label"));
   select(tabs, tabs.find((tab) => tab.hash === kept) ?? tabs[0]);
 }
 
@@ -48,6 +51,11 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   const tabs = tabsOf(tab);
   select(tabs, tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length], { focus: true });
+});
+
+addEventListener("hashchange", () => {
+  const tab = document.querySelector(`[data-tabs=address] [role=tab][href="#${CSS.escape(location.hash.slice(1))}"]`);
+  if (tab) select(tabsOf(tab), tab);
 });
 
 const all = () => document.querySelectorAll("[data-tabs]").forEach(enhance);
