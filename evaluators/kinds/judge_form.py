@@ -10,6 +10,7 @@ from typing import Any
 from django import forms
 
 from evalstudio.calls.models import Connection, ModelTraits
+from evalstudio.calls.vision import sees_images
 from evalstudio.projects.models import Project
 from evalstudio.web.foreign import id_in, is_storable
 from evaluators.core import FieldError
@@ -20,6 +21,9 @@ from evaluators.kinds.scored import ScoredForm
 from evaluators.models import EvaluatorVersion
 
 MOST_TOKENS = 100_000
+
+
+SEES = " · sees images"
 
 
 class ModelField(forms.ChoiceField):
@@ -36,7 +40,11 @@ class ModelField(forms.ChoiceField):
         used_pairs = used.order_by().values_list("config__connection_id", "config__model").distinct()
         defaults = [(pk, connection.model) for pk, connection in connections.items()]
         pairs = dict.fromkeys([*defaults, *sorted({*met, *(pair for pair in used_pairs if pair[0] in connections)})])
-        self.choices = [(model_choice(pk, model), f"{model} · {connections[pk].name}") for pk, model in pairs if model]
+        self.choices = [
+            (model_choice(pk, model), f"{model} · {connections[pk].name}{SEES if sees_images(model) else ''}")
+            for pk, model in pairs
+            if model
+        ]
         self._connection_ids = frozenset(connections)
 
     def valid_value(self, value: str) -> bool:
