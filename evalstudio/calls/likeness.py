@@ -36,6 +36,11 @@ REFUSAL = re.compile(
     r"|no (puedo|podemos) (ayudar|responder)",
     re.IGNORECASE,
 )
+COURTESY = re.compile(
+    r"\b(sorry|afraid|thank|please|welcome|kind regards|good news|bitte|danke|gern|leider|grüße"
+    r"|merci|bonjour|bonne|cordialement|gracias|saludo|suerte|lo siento|buenos|hola)\w*",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +160,68 @@ def _clauses(text: str) -> list[tuple[set[str], bool]]:
 def _alike(one: set[str], other: set[str]) -> bool:
     common = len(one & other)
     return common >= LEAST_COMMON and common > ALIKE * len(one | other)
+
+
+# What the rehearsal makes of it
+
+
+def factual(likeness: Likeness) -> float:
+    """How well the answer agrees with the expected one, or without one with the material."""
+    if not likeness.words:
+        return 0.0
+    agreement = max(_agreement(likeness), 0.7 * _ramp(likeness.precision or 0.0, 0.3, 0.8))
+    if likeness.refuses or likeness.opposed:
+        return min(agreement, 0.15)
+    if likeness.conflict:
+        return agreement * 0.3
+    return agreement * 0.5 if likeness.invented else agreement
+
+
+def _agreement(likeness: Likeness) -> float:
+    """How much of what there is to say the answer says."""
+    if likeness.overlap is not None:
+        return _ramp(likeness.overlap, 0.1, 0.65)
+    if likeness.grounded is not None:
+        return _ramp(likeness.grounded, 0.1, 0.7)
+    return 0.6
+
+
+def helpful(likeness: Likeness, answer: str) -> float:
+    """How content the customer might be: a whole answer of fitting length, kindly put."""
+    if not likeness.words:
+        return 0.0
+    kindness = min(1.0, 0.4 + 0.3 * len(COURTESY.findall(answer)))
+    quality = 0.2 + 0.6 * _agreement(likeness) + 0.2 * kindness
+    if likeness.refuses:
+        return min(quality, 0.2)
+    if likeness.opposed or likeness.conflict or likeness.invented:
+        quality *= 0.6
+    ratio = likeness.length_ratio
+    return quality * (0.6 if ratio and ratio > 2.5 else 1.0)
+
+
+def _ramp(value: float, low: float, high: float) -> float:
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
+def findings(likeness: Likeness) -> str:
+    """One sentence on what was looked at, without its full stop."""
+    if not likeness.words:
+        return "the answer is empty"
+    if likeness.overlap is not None:
+        found = [f"shares {likeness.overlap:.0%} of the expected answer's words".replace("%", " %")]
+    elif likeness.grounded is not None:
+        found = [f"shares {likeness.grounded:.0%} of its words with the case".replace("%", " %")]
+    else:
+        found = [f"has {likeness.words} words and nothing to compare them with"]
+    if likeness.conflict:
+        found.append(f"states {likeness.conflict}")
+    if likeness.opposed:
+        found.append("says the opposite in one place")
+    if likeness.invented and not likeness.conflict:
+        found.append(f"states {likeness.invented}, which stands nowhere else")
+    if likeness.refuses:
+        found.append("refuses")
+    if likeness.length_ratio and likeness.length_ratio > 2.5:
+        found.append(f"is {likeness.length_ratio:.1f} times as long")
+    return "the answer " + ", ".join(found[:-1]) + (" and " if found[1:] else "") + found[-1]

@@ -1,8 +1,9 @@
 """The rehearsal: a scripted stand-in for a judge, so that everything can be tried without a key and without a network.
 
 It is no language model. It compares the judged answer with the expected one by surface features (`likeness.py`) and
-says so in every reason. The same messages get the same reply, and on ERROR_SHARE of all messages, chosen by their hash,
-the verdict is moved one option away, so that a calibration against people has an error to find.
+says so in every reason; of two answers it prefers the one that fares better so. The same messages get the same reply,
+and on ERROR_SHARE of all messages, chosen by their hash, the verdict is moved one option away, so that a calibration
+against people has an error to find.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalstudio.calls.likeness import Likeness, compare
+from evalstudio.calls.likeness import compare, factual, findings, helpful
 
 ERROR_SHARE = 0.08
+EQUAL = re.compile(r"\b(same|equal\w*|tied?|draw|neither|both|no difference)\b", re.I)
+ONE_OF_TWO = re.compile(r"\b(?:(?P<compared>comparison|compared|second|other)|baseline|first|original)\b", re.I)
 LABEL_WORDS = 6  # at most
+DISCLAIMER = "Rehearsal, no language model:"
+DECISIVE = 2.0  # how much a better answer is preferred: a quarter more quality settles it
 NUMBER_SLIP = 0.25  # how far a verdict without options moves when it errs, on a scale from 0 to 1
 
 DATA = re.compile(r'<data path="(?P<path>[^\n]*?)">\n(?P<value>.*?)\n</data>', re.DOTALL)
@@ -35,11 +40,6 @@ ABOUT_SERVICE = re.compile(r"\b(satisf|help|polite|friendly|tone|concise|brief|s
 SOUNDS_BAD = re.compile(
     r"\b(no|not|none|never|bad|poor|wrong|low|worst|fail\w*|false|incorrect|contradict\w*|unsupported|dissatisf\w*"
     r"|unsatisf\w*|violat\w*|refus\w*|negative|harmful)\b",
-    re.I,
-)
-COURTESY = re.compile(
-    r"\b(sorry|afraid|thank|please|welcome|kind regards|good news|bitte|danke|gern|leider|grüße"
-    r"|merci|bonjour|bonne|cordialement|gracias|saludo|suerte|lo siento|buenos|hola)\w*",
     re.I,
 )
 REASON_KEYS = ("reason", "reasoning", "explanation", "rationale", "analysis", "justification")
@@ -65,11 +65,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the rehearsal thinks: `quality` from 0 (worst) to 1 (best), and `slip` in steps of one option."""
+    """What the rehearsal thinks: `quality` from 0 (worst) to 1 (best), and `slip` in steps of one option.
+
+    Of two answers the `quality` is from 0 (the baseline is better) to 1 (the other one is).
+    """
 
     quality: float
     slip: int
     reason: str
+    compares: bool = False
 
     def index(self, size: int) -> int:
         """Which of `size` options, 0 being the best; a slip that would leave the scale goes the other way."""
@@ -89,8 +93,7 @@ def rehearse(messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | 
     the reply takes the form that the messages ask for: JSON with the keys they name, or a reason and on the last line
     the letter of the option or the number.
     """
-    text = "\n\n".join(_content(message) for message in messages)
-    instructions = DATA.sub("", text)
+    instructions = _instructions(messages)
     options = _options(instructions)
     verdict = _judge(messages, instructions)
     if schema is not None:
@@ -99,6 +102,19 @@ def rehearse(messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | 
     if keys:
         return json.dumps(_named(keys, verdict, options), ensure_ascii=False)
     return f"{verdict.reason}\n{_chosen(options, verdict).letter if options else verdict.number()}"
+
+
+def offered(messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> list[str]:
+    """The names that the verdict of a reply is one of; none where it is a number."""
+    if schema is not None:
+        enums = (inner["enum"] for inner in schema.get("properties", {}).values() if "enum" in inner)
+        return [str(name) for name in next(enums, ())]
+    options = _options(_instructions(messages))
+    return [option.letter for option in options] + [option.label for option in options]
+
+
+def _instructions(messages: Sequence[Mapping[str, Any]]) -> str:
+    return DATA.sub("", "\n\n".join(_content(message) for message in messages))
 
 
 def _content(message: Mapping[str, Any]) -> str:
@@ -110,24 +126,36 @@ def _content(message: Mapping[str, Any]) -> str:
 
 
 def _judge(messages: Sequence[Mapping[str, Any]], instructions: str) -> Verdict:
-    answer, expected, material = _material(messages)
-    likeness = compare(answer, expected, material)
+    parts = _material(messages)
+    answer, compared = "\n".join(parts["outputs"]), "\n".join(parts["comparison"])
+    quality, findings = _quality(answer, parts, instructions)
+    if not parts["comparison"]:
+        return Verdict(quality, slip(messages), f"{DISCLAIMER} {findings}.")
+    other, other_findings = _quality(compared, parts, instructions)
+    preference = min(1.0, max(0.0, 0.5 + DECISIVE * (other - quality)))
+    reason = f"{DISCLAIMER} of the baseline, {findings}; of the comparison, {other_findings}."
+    return Verdict(preference, slip(messages), reason, compares=True)
+
+
+def _quality(answer: str, parts: Mapping[str, Sequence[str]], instructions: str) -> tuple[float, str]:
+    """How good an answer is, from 0 to 1, and what was looked at."""
+    likeness = compare(answer, "\n".join(parts["expectedOutputs"]), "\n".join(parts[""]))
     facts, service = len(ABOUT_FACTS.findall(instructions)), len(ABOUT_SERVICE.findall(instructions))
-    quality = _factual(likeness) if facts >= service else _service(likeness, answer)
-    return Verdict(quality, slip(messages), f"Rehearsal, no language model: {_findings(likeness)}.")
+    return (factual(likeness) if facts >= service else helpful(likeness, answer)), findings(likeness)
 
 
-def _material(messages: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
-    """(answer, expected answer, everything else of the case). Without marked data the last message is the answer."""
-    parts: dict[str, list[str]] = {"outputs": [], "expectedOutputs": [], "": []}
+def _material(messages: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The values of the case by root, "" for the rest of it. Without marked data the last message is the answer."""
+    parts: dict[str, list[str]] = {"outputs": [], "comparison": [], "expectedOutputs": [], "": []}
     for message in messages:
         for found in DATA.finditer(_content(message)):
             root = re.split(r"[.\[]", found["path"], maxsplit=1)[0]
             parts[root if root in parts else ""].append(found["value"])
     if not any(parts.values()) and messages:
         parts["outputs"].append(_content(messages[-1]))
-    answer, expected, material = ("\n".join(texts) for texts in parts.values())
-    return (answer, expected, material) if answer or expected else (material, "", "")
+    if not (parts["outputs"] or parts["comparison"] or parts["expectedOutputs"]):
+        parts["outputs"], parts[""] = parts[""], []
+    return parts
 
 
 def slip(messages: Sequence[Mapping[str, Any]]) -> int:
@@ -137,68 +165,6 @@ def slip(messages: Sequence[Mapping[str, Any]]) -> int:
     if int.from_bytes(digest[:8], "big") >= ERROR_SHARE * 2**64:
         return 0
     return 1 if digest[8] % 2 else -1
-
-
-def _factual(likeness: Likeness) -> float:
-    """How well the answer agrees with the expected one, or without one with the material."""
-    if not likeness.words:
-        return 0.0
-    agreement = max(_agreement(likeness), 0.7 * _ramp(likeness.precision or 0.0, 0.3, 0.8))
-    if likeness.refuses or likeness.opposed:
-        return min(agreement, 0.15)
-    if likeness.conflict:
-        return agreement * 0.3
-    return agreement * 0.5 if likeness.invented else agreement
-
-
-def _agreement(likeness: Likeness) -> float:
-    """How much of what there is to say the answer says."""
-    if likeness.overlap is not None:
-        return _ramp(likeness.overlap, 0.1, 0.65)
-    if likeness.grounded is not None:
-        return _ramp(likeness.grounded, 0.1, 0.7)
-    return 0.6
-
-
-def _service(likeness: Likeness, answer: str) -> float:
-    """How content the customer might be: a whole answer of fitting length, kindly put."""
-    if not likeness.words:
-        return 0.0
-    kindness = min(1.0, 0.4 + 0.3 * len(COURTESY.findall(answer)))
-    quality = 0.2 + 0.6 * _agreement(likeness) + 0.2 * kindness
-    if likeness.refuses:
-        return min(quality, 0.2)
-    if likeness.opposed or likeness.conflict or likeness.invented:
-        quality *= 0.6
-    ratio = likeness.length_ratio
-    return quality * (0.6 if ratio and ratio > 2.5 else 1.0)
-
-
-def _ramp(value: float, low: float, high: float) -> float:
-    return min(1.0, max(0.0, (value - low) / (high - low)))
-
-
-def _findings(likeness: Likeness) -> str:
-    """One sentence on what was looked at, without its full stop."""
-    if not likeness.words:
-        return "the answer is empty"
-    if likeness.overlap is not None:
-        findings = [f"shares {likeness.overlap:.0%} of the expected answer's words".replace("%", " %")]
-    elif likeness.grounded is not None:
-        findings = [f"shares {likeness.grounded:.0%} of its words with the case".replace("%", " %")]
-    else:
-        findings = [f"has {likeness.words} words and nothing to compare them with"]
-    if likeness.conflict:
-        findings.append(f"states {likeness.conflict}")
-    if likeness.opposed:
-        findings.append("says the opposite in one place")
-    if likeness.invented and not likeness.conflict:
-        findings.append(f"states {likeness.invented}, which stands nowhere else")
-    if likeness.refuses:
-        findings.append("refuses")
-    if likeness.length_ratio and likeness.length_ratio > 2.5:
-        findings.append(f"is {likeness.length_ratio:.1f} times as long")
-    return "the answer " + ", ".join(findings[:-1]) + (" and " if findings[1:] else "") + findings[-1]
 
 
 # How it is said
@@ -220,9 +186,20 @@ def _options(instructions: str) -> list[Option]:
 
 def _chosen(options: Sequence[Option], verdict: Verdict) -> Option:
     """The option of this verdict. Scales are read as best first, unless only their first option sounds bad."""
+    if verdict.compares and all(meanings := [_meaning(option.text) for option in options]):
+        pairs = sorted(zip(meanings, options, strict=True), key=lambda pair: pair[0])
+        return pairs[verdict.index(len(options))][1]
     bad = [bool(SOUNDS_BAD.search(option.name)) for option in options]
     best_first = options[::-1] if bad[0] and not bad[-1] else options
     return best_first[verdict.index(len(options))]
+
+
+def _meaning(text: str) -> int:
+    """What an option says of two answers: 1 the compared one is better, 2 they are equal, 3 the baseline; 0 unknown."""
+    if EQUAL.search(text):
+        return 2
+    found = ONE_OF_TWO.search(text)
+    return (1 if found["compared"] else 3) if found else 0
 
 
 def _of_enum(values: Sequence[Any], verdict: Verdict, options: Sequence[Option]) -> Any:

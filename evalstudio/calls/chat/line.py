@@ -93,7 +93,9 @@ class Line:
 
 def _rehearsed(ask: Ask) -> Completion:
     from evalstudio.calls.rehearsal import rehearse
+    from evalstudio.calls.rehearsed_odds import odds
 
-    text = rehearse(list(ask.messages), ask.schema)
+    text = rehearse(ask.messages, ask.schema)
+    tokens = odds(text, ask.messages, ask.schema) if ask.top_logprobs else ()
     asked = sum(len(str(message.get("content") or "")) for message in ask.messages)
-    return Completion(text, "rehearsal", "", "stop", asked // 4, len(text) // 4)
+    return Completion(text, "rehearsal", "", "stop", asked // 4, len(text) // 4, tokens)
