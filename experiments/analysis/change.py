@@ -96,7 +96,7 @@ class Both:
         labels, passed = [_label(row) for row in sides], [row.passed for row in sides]
         moved = None not in passed and passed[0] != passed[1]
         renamed = None not in labels and labels[0] != labels[1]
-        return moved or renamed or abs(self.difference) > SMALLEST
+        return moved or renamed or round(abs(self.difference), 9) > SMALLEST
 
     @property
     def is_lopsided(self) -> bool:

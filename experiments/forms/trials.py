@@ -14,10 +14,13 @@ from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator, EvaluatorVersion
 from experiments.analysis.change import Trial
+from experiments.analysis.noise import measure
 from experiments.analysis.sampling import MOST
+from experiments.ledger.start import CannotStart
 from experiments.models import Experiment, Run
 
 MOST_LISTED = 200  # experiments that can be chosen from, the newest
+ASKED = ("from", "to", "experiment", "n", "against")  # of a trial
 OUTPUTS, TRIED, REPEATS, MOST_REPEATS = 20, 50, 5, 20
 UNKNOWN = "This result is not in this project."
 GRADED = "People give the scores of {version}, so it cannot be tried here. Let them grade the outputs again instead."
@@ -150,6 +153,16 @@ class NoiseForm(SampleForm):
     outputs = _count("Outputs", 2, MOST, OUTPUTS)
     repeats = _count("Times each", 2, MOST_REPEATS, REPEATS)
 
+    def start(self, user: Any) -> Run | None:
+        """The measurement that the valid form asks for; where it cannot start, None, and the form says why."""
+        said = self.cleaned_data
+        sizes = {"outputs": said["outputs"], "repeats": said["repeats"]}
+        try:
+            return measure(said["version"], said["experiment"], user, baseline=said["against"], **sizes)
+        except CannotStart as error:
+            self.add_error(None, str(error))
+            return None
+
 
 class ChangeForm(SampleForm):
     """Which two versions to compare, on how many outputs."""
@@ -167,6 +180,14 @@ class ChangeForm(SampleForm):
         """What the valid form asks for."""
         said = self.cleaned_data
         return Trial(said["from"], said["to"], said["experiment"], said["n"], said["against"])
+
+    def start(self, user: Any) -> tuple[Run, Run] | None:
+        """The two runs that the valid form asks for; where they cannot start, None, and the form says why."""
+        try:
+            return self.trial().start(user)
+        except CannotStart as error:
+            self.add_error(None, str(error))
+            return None
 
 
 def first_choice(evaluator: Evaluator, listed: list[Experiment]) -> dict[str, int]:

@@ -19,13 +19,10 @@ from experiments.analysis.change import Trial, change, passing_of
 from experiments.analysis.columns import RunProgress
 from experiments.analysis.grid import label
 from experiments.analysis.peek import Verdict
-from experiments.forms.trials import ChangeForm, first_choice
+from experiments.forms.trials import ASKED, ChangeForm, first_choice
 from experiments.ledger.progress import progress_of
-from experiments.ledger.start import CannotStart
 from experiments.models import Evaluation, EvaluationBody, Run
 from experiments.views.noise import evaluator_of
-
-FIELDS = ("from", "to", "experiment", "n", "against")
 
 
 @require_safe
@@ -34,7 +31,7 @@ def evaluator_change(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides whether to publish a version: which verdicts on stored outputs would differ, and why."""
     evaluator = evaluator_of(request, pk)
     blank = ChangeForm(evaluator=evaluator)
-    chosen = {name: request.GET[name] for name in FIELDS if name in request.GET}
+    chosen = {name: request.GET[name] for name in ASKED if name in request.GET}
     first = {**first_versions(evaluator), **first_choice(evaluator, blank.listed), "n": blank["n"].initial}
     form = ChangeForm({**first, **chosen}, evaluator=evaluator)
     return _page(request, evaluator, form)
@@ -45,20 +42,11 @@ def evaluator_change(request: ProjectRequest, pk: int) -> HttpResponse:
 def change_start(request: ProjectRequest, pk: int) -> HttpResponse:
     evaluator = evaluator_of(request, pk)
     form = ChangeForm(request.POST, evaluator=evaluator)
-    if not (form.is_valid() and begin(form, request.user)):
+    if not (form.is_valid() and form.start(request.user)):
         return _page(request, evaluator, form, status=422)
     trial = form.trial()
     AuditEntry.note(request.project, request.user, "tried", f"{evaluator.name} {trial.before} and {trial.after}")
     return HttpResponseRedirect(f"{address_of(evaluator)}?{urlencode(query_of(trial))}")
-
-
-def begin(form: ChangeForm, user: Any) -> tuple[Run, Run] | None:
-    """The two runs that a valid form asks for; where they cannot start, None, and the form says why."""
-    try:
-        return form.trial().start(user)
-    except CannotStart as error:
-        form.add_error(None, str(error))
-        return None
 
 
 def first_versions(evaluator: Evaluator) -> dict[str, int]:

@@ -18,11 +18,9 @@ from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator, EvaluatorVersion
 from experiments.analysis.columns import RunProgress
-from experiments.analysis.noise import cost_of_one, flips, measure, measurements, measuring
+from experiments.analysis.noise import cost_of_one, flips, measurements, measuring
 from experiments.forms.trials import NoiseForm, first_choice
 from experiments.ledger.progress import progress
-from experiments.ledger.start import CannotStart
-from experiments.models import Run
 
 
 @require_safe
@@ -42,7 +40,7 @@ def noise_start(request: ProjectRequest, pk: int) -> HttpResponse:
     evaluator = evaluator_of(request, pk)
     version = version_of(evaluator, request.POST.get("version", ""))
     form = NoiseForm(request.POST, evaluator=evaluator)
-    run = begin(form, request.user) if form.is_valid() else None
+    run = form.start(request.user) if form.is_valid() else None
     if run is None:
         return _panel(request, evaluator, version, form, status=422)
     AuditEntry.note(request.project, request.user, "measured", f"the noise of {evaluator.name} {run.version}")
@@ -50,19 +48,6 @@ def noise_start(request: ProjectRequest, pk: int) -> HttpResponse:
         return _panel(request, evaluator, run.version, NoiseForm(evaluator=evaluator))
     messages.success(request, f"{evaluator.name} {run.version} is being measured.")
     return HttpResponseRedirect(f"{address_of(evaluator)}?version={run.version.number}")
-
-
-def begin(form: NoiseForm, user: Any) -> Run | None:
-    """The measurement that a valid form asks for; where it cannot start, None, and the form says why."""
-    said = form.cleaned_data
-    try:
-        return measure(
-            said["version"], said["experiment"], user,
-            outputs=said["outputs"], repeats=said["repeats"], baseline=said["against"],
-        )  # fmt: skip
-    except CannotStart as error:
-        form.add_error(None, str(error))
-        return None
 
 
 def evaluator_of(request: ProjectRequest, pk: int) -> Evaluator:
