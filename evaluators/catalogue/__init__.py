@@ -5,13 +5,13 @@ from evaluators.catalogue import (  # noqa: I001 - in the order of the catalogue
     lengths,
     links,
     formats,
-    conditions,
+    matching,
     leaks,
     looping,
     tool_calls,
 )
 from evaluators.catalogue.registry import TAGS, Entry, entries, families, get
 
-FAMILIES = (keywords, lengths, links, formats, conditions, leaks, looping, tool_calls)
+FAMILIES = (keywords, lengths, links, formats, matching, leaks, looping, tool_calls)
 
 __all__ = ["FAMILIES", "TAGS", "Entry", "entries", "families", "get"]

@@ -9,13 +9,10 @@ from typing import Any
 
 from evaluators import paths
 from evaluators.catalogue.inputs import Input, WrongType
+from evaluators.catalogue.outcomes import Lacking
 from evaluators.catalogue.registry import Entry
 from evaluators.core import Sample
 from evaluators.paths import MissingPath, Path
-
-
-class Unbound(LookupError):
-    """The sample lacks a required input, or has something else in its place; the message names the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def source_of(one: Input, mapping: Mapped) -> Source:
 
 
 def binder(entry: Entry, mapping: Mapped) -> Callable[[Sample], list[Any]]:
-    """A function that gives the entry's inputs of a sample, in order. It raises Unbound.
+    """A function that gives the entry's inputs of a sample, in order. It raises Lacking.
 
     Raises BadPath for a mapping that names no path and WrongType for a constant of the wrong type.
     """
@@ -69,12 +66,12 @@ def _getter(one: Input, source: Source, required: bool) -> Callable[[Mapping[str
         value = _found(roots, path)
         if value is None:
             if required:
-                raise Unbound(f"The case has no {path}.")
+                raise Lacking(f"The case has no {path}.")
             return None
         try:
             return one.read(value)
         except WrongType as error:
-            raise Unbound(f"{path} should be {error}.") from None
+            raise Lacking(f"{path} should be {error}.") from None
 
     return get
 

@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from evaluators.catalogue.keywords import RULES
-from evaluators.catalogue.outcomes import BadCase, Found, retrieval_measures, with_retrieval
 from evaluators.catalogue.parameters import BadSetting
 from evaluators.catalogue.patterns import Pattern
-from evaluators.catalogue.registry import entry
 
 MOST_CHARACTERS: Final = 20_000
 MOST_DEPTH: Final = 50
@@ -55,14 +52,6 @@ def condition_of(text: str) -> Condition:
     if len(text) > MOST_CHARACTERS:
         raise BadCondition(f"A condition has at most {MOST_CHARACTERS:,} characters.")
     return _Parser(text).condition()
-
-
-def condition_of_case(text: str) -> Condition:
-    """A condition that a case brings along. Raises BadCase."""
-    try:
-        return condition_of(text)
-    except BadCondition as error:
-        raise BadCase(f"The condition of this case cannot be read. {error}") from None
 
 
 class _Parser:
@@ -163,19 +152,3 @@ class _Parser:
             return BadCondition(f"It ends where {wanted} is expected.")
         _, said, at = self._tokens[self._at]
         return BadCondition(f"At character {at}: expected {wanted}, found “{said}”.")
-
-
-@entry(
-    "Text matching",
-    family=RULES,
-    measures=retrieval_measures(
-        "Model passes", "Model failures", "Retrieval failures", "Generation failures", "Parse failures"
-    ),
-    tags="VR OA",
-)
-def text_matching(output: str, condition: str, contexts: tuple[str, ...] | None = None) -> Found:
-    """Passes when the condition of the case holds of the answer: texts and patterns with AND, OR and NOT."""
-    wanted = condition_of_case(condition)
-    ok = wanted.holds(output)
-    retrieval_ok = wanted.holds("\n".join(contexts)) if contexts else None
-    return with_retrieval(ok, retrieval_ok, "" if ok else wanted.explained(output))

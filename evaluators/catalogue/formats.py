@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from evaluators.catalogue import schemas
 from evaluators.catalogue.keywords import RULES
 from evaluators.catalogue.outcomes import FAIL, PASS, PASS_FAIL, Found, passes, retrieval_measures
 from evaluators.catalogue.registry import entry
-from evaluators.catalogue.schemas import NotJson, Schema, schema_of_case
+from evaluators.catalogue.schemas import NotJson, Schema
 
 MOST_VIOLATIONS: Final = 20
 MOST_ADDRESS: Final = 1_000  # characters of a text that is looked at as an address at all
@@ -58,9 +58,9 @@ def is_json(text: str) -> Found:
 )
 def json_schema(
     text: str,
-    expected_json: Any = None,
+    expected_json: Schema | None = None,
     *,
-    json_schema: Annotated[Schema, "Empty: the schema of the case if it has one, otherwise any JSON passes"] = {},  # noqa: B006
+    json_schema: Annotated[Schema, "Empty: the schema of the case if it has one, otherwise any JSON passes"] = {},  # type: ignore[assignment]  # noqa: B006
     validations: Annotated[tuple[Validation, ...], "The errors that count; none chosen: all"] = (),
 ) -> Found:
     """Passes when a text is JSON that a JSON Schema accepts."""
@@ -68,9 +68,7 @@ def json_schema(
         value = schemas.parse(text)
     except NotJson as error:
         return _validated([str(error)])
-    schema = json_schema
-    if schema.is_empty and expected_json is not None:
-        schema = schema_of_case(expected_json)
+    schema = expected_json if json_schema.is_empty and expected_json is not None else json_schema
     counted = frozenset().union(*(_COUNTED[name] for name in validations))
     return _validated([str(one) for one in schema.violations(value, MOST_VIOLATIONS, counted)])
 

@@ -7,6 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from evaluators.catalogue.conditions import BadCondition, Condition, condition_of
+from evaluators.catalogue.outcomes import BadCase
+from evaluators.catalogue.schemas import Schema, schema_of_case
+
 
 class WrongType(ValueError):
     """The value is not what the input takes; the message says what it takes."""
@@ -14,17 +18,16 @@ class WrongType(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input: its key, its default path, what it is in words, and `read`, which raises WrongType."""
+    """One input: its key, its default path, what it is in words, and `read`, which raises WrongType and BadCase.
+
+    A constant that is typed for a text is taken as it stands, for other inputs as JSON.
+    """
 
     key: str
     path: str
     doc: str
     read: Callable[[Any], Any]
-
-    @property
-    def is_text(self) -> bool:
-        """Whether a constant typed for it is taken as it stands, and not as JSON."""
-        return self.read in (as_text, as_answer)
+    is_text: bool = False
 
 
 def as_text(value: Any) -> str:
@@ -51,6 +54,19 @@ def as_json(value: Any) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         raise WrongType("JSON, and this text is none") from None
+
+
+def as_condition(value: Any) -> Condition:
+    """A condition, read. Raises BadCase."""
+    try:
+        return condition_of(as_text(value))
+    except BadCondition as error:
+        raise BadCase(f"The condition cannot be read. {error}") from None
+
+
+def as_schema(value: Any) -> Schema:
+    """A JSON Schema, read. Raises BadCase."""
+    return schema_of_case(as_json(value))
 
 
 def as_calls(value: Any) -> tuple[tuple[str, Any], ...]:
@@ -85,15 +101,15 @@ def _arguments(value: Any) -> Any:
 INPUTS: Final = {
     one.key: one
     for one in (
-        Input("input", "inputs", "The question, prompt or source text.", as_answer),
-        Input("output", "outputs.value", "The answer.", as_answer),
-        Input("text", "outputs.value", "The text that is looked at.", as_text),
+        Input("input", "inputs", "The question, prompt or source text.", as_answer, is_text=True),
+        Input("output", "outputs.value", "The answer.", as_answer, is_text=True),
+        Input("text", "outputs.value", "The text that is looked at.", as_text, is_text=True),
         Input("expected", "expectedOutputs.value", "The expected text, or a list of which any one will do.", as_texts),
         Input("contexts", "outputs.contexts", "The retrieved texts, best first.", as_texts),
         Input("tool_calls", "outputs.toolCalls", "The calls made: name and arguments.", as_calls),
         Input("expected_tool_calls", "expectedOutputs.toolCalls", "The calls expected: name and arguments.", as_calls),
         Input("tools", "inputs.tools", "The tools at hand: name and JSON Schema of the parameters.", as_tools),
-        Input("condition", "expectedOutputs.condition", "The condition of the case.", as_text),
-        Input("expected_json", "expectedOutputs.value", "The JSON Schema of the case.", as_json),
+        Input("condition", "expectedOutputs.condition", "The condition of the case.", as_condition, is_text=True),
+        Input("expected_json", "expectedOutputs.value", "The JSON Schema of the case.", as_schema),
     )
 }

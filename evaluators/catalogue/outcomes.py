@@ -25,6 +25,10 @@ class ForJudge:
     data: Mapping[str, object] = field(default_factory=dict)
 
 
+class Lacking(LookupError):
+    """The sample lacks what the entry reads, or has something else in its place: unscored. The message names it."""
+
+
 class NoVerdict(Exception):
     """The sample cannot be read as the entry must read it: unscored. The message says what was found."""
 

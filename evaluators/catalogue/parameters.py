@@ -81,11 +81,12 @@ class Parameter:
         """What the function is given for a stored value. Raises BadSetting."""
         if self.is_required and stored in ("", None):
             raise BadSetting("Fill this in; there is nothing that it could be by itself.")
-        if fault := self._fault(stored):
+        if fault := self.fault(stored):
             raise BadSetting(fault)
         return self.ready(stored)
 
-    def _fault(self, stored: Any) -> str:
+    def fault(self, stored: Any) -> str:
+        """What is wrong with the shape of a stored value, as a sentence; empty where nothing is."""
         checks: dict[str, Callable[[Any], str]] = {
             TEXT: _text_fault,
             TEXTS: _texts_fault,

@@ -44,7 +44,8 @@ def no_faults(settings: Settings) -> Faults:
 class Entry:
     """One built-in evaluator.
 
-    `compute` gives a Found, or ForJudge where only a model can tell; it raises NoVerdict, BadCase and TimeoutError.
+    `compute` gives a Found, or ForJudge where only a model can tell; it raises Lacking, NoVerdict, BadCase and
+    TimeoutError.
     `faults` says what is wrong with settings that are right one by one. `may_ask` and `must_ask` tell whether a model
     is asked under these settings.
     """

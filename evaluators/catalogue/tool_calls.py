@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 from evaluators.catalogue.keywords import RULES
-from evaluators.catalogue.outcomes import FAIL, PASS, PASS_FAIL_UNREAD, UNREAD, BadCase, ForJudge, Found
+from evaluators.catalogue.outcomes import FAIL, PASS, PASS_FAIL_UNREAD, UNREAD, ForJudge, Found, Lacking
 from evaluators.catalogue.registry import Settings, entry
 from evaluators.catalogue.schemas import schema_of_case
 
@@ -71,11 +71,11 @@ def function_calling(
     """Passes when the right functions were called with the right arguments."""
     if method == "expected" or (method == "auto" and expected_tool_calls is not None):
         if expected_tool_calls is None:
-            raise BadCase("The case has no expected calls to compare with.")
+            raise Lacking("The case has no expected calls to compare with.")
         return _found(_differences(tool_calls, expected_tool_calls, ordered))
     if method == "schema" or (method == "auto" and tools is not None):
         if tools is None:
-            raise BadCase("The case has no tools to check the calls against.")
+            raise Lacking("The case has no tools to check the calls against.")
         return _found(_violations(tool_calls, tools))
     asked = {"request": input or "", "tools": tools or {}, "expected": _plain(expected_tool_calls or ())}
     given = {"calls": _plain(tool_calls), "answer": output or ""}

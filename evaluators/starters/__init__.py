@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from evaluators import catalogue
+from evaluators.catalogue import Entry
 from evaluators.catalogue.enumerated import ENUMERATED, Enumerated
 from evaluators.core import COMPARISON
 from evaluators.kinds import KINDS, get_kind
+from evaluators.kinds.builtin import Builtin
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,10 @@ def _of_entry(entry: Enumerated) -> Starter:
     return Starter(entry.key, "judge", entry.title, entry.summary, config)
 
 
+def _of_builtin(entry: Entry) -> Starter:
+    return Starter(entry.key, "builtin", entry.title, entry.summary, Builtin().start(entry), entry.family)
+
+
 def _read(path: Path) -> Starter:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     kind, title, summary = content.pop("kind"), content.pop("title"), content.pop("summary")
@@ -49,7 +56,7 @@ def _read(path: Path) -> Starter:
 
 def _all() -> list[Starter]:
     files = sorted(Path(__file__).parent.glob("*.toml"))
-    return [*map(_of_entry, ENUMERATED), *map(_read, files)]
+    return [*map(_of_entry, ENUMERATED), *map(_of_builtin, catalogue.entries()), *map(_read, files)]
 
 
 def starter_of(kind: str, key: str) -> Starter | None:

@@ -48,7 +48,8 @@ def test_an_unknown_kind_is_named():
 def test_a_starting_point_lacks_nothing_but_a_model(starter):
     kind = get_kind(starter.kind)
     config = kind.load(starter.config, kind.schema)
-    assert {error.field for error in kind.check(config)} <= {"model"}
+    must_be_given = {"model", "parameter_keyword", "parameter_substring", "parameter_pattern"}
+    assert {error.field for error in kind.check(config)} <= must_be_given
     assert starter.title
     assert starter.summary
 
