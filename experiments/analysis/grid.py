@@ -38,6 +38,8 @@ class View:
     sort: str = "low"  # by the score of the chosen column, or by the order in which the outputs came
     words: str = ""
     baseline: Experiment | None = None  # of a comparison, whose rows are the outputs that have a partner there
+    expected: str = ""  # only cases of which a classification should have given this label,
+    given: str = ""  # or did give this one
 
     @classmethod
     def of(cls, query: Mapping[str, str], runs: list[Run], baseline: Experiment | None = None) -> View:
@@ -48,11 +50,19 @@ class View:
             return cls(None, "all", "case", words, baseline)
         show, sort = query.get("show", ""), query.get("sort", "")
         shows = SHOWS_OF_PAIR if baseline else SHOWS
+        expected, given = query.get("expected", ""), query.get("label", "")
+        if expected or given:
+            return cls(chosen, "all", "case", words, baseline, expected, given)
         return cls(chosen, show if show in shows else "all", sort if sort in SORTS else "low", words, baseline)
+
+    @property
+    def is_by_labels(self) -> bool:
+        """Whether it keeps the cases of one cell, or one row, of the confusion table."""
+        return bool(self.expected or self.given)
 
     def total(self, summary: Summary | None) -> int | None:
         """How many rows the view keeps, as far as the summary of its run can tell."""
-        if self.words or summary is None:
+        if self.words or self.is_by_labels or summary is None:
             return None
         return shown_of(summary)[self.show]
 
@@ -61,8 +71,7 @@ def shown_of(summary: Summary) -> dict[str, int]:
     """How many rows of a run each way of showing them keeps."""
     counts = {"all": summary.asked, "below": summary.below, **summary.counts}
     if summary.outcomes:
-        flips = summary.measures.get(FLIPPED.name)
-        counts |= asdict(summary.outcomes) | {"flips": round((flips.value or 0.0) * flips.n) if flips else 0}
+        counts |= asdict(summary.outcomes) | {"flips": summary.flips}
     return counts
 
 
@@ -74,10 +83,13 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     """
     in_outputs, in_rows = _found_by_key(experiment, view.words)
     outputs = outputs_of(experiment, view.baseline).filter(in_outputs).select_related("case").annotate(shown=F("pk"))
-    if view.run is None or summary is None or (view.sort, view.show) == ("case", "all"):
+    is_plain = (view.sort, view.show) == ("case", "all") and not view.is_by_labels
+    if view.run is None or summary is None or is_plain:
         return Walk(((outputs, Order("pk")),))
     rows = Evaluation.objects.filter(in_rows, run=view.run, repeat=0).select_related("output__case")
     rows = rows.annotate(shown=F("output_id"))
+    if view.is_by_labels:
+        return Walk(((rows.filter(labelled(view)), Order("pk")),))
     if view.show == "all":
         late = outputs.none() if outputs_in_all == summary.asked else outputs.filter(~_asked(view.run))
         return Walk((*_by_score(rows, view, summary), (late, Order("pk"))))
@@ -88,6 +100,18 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     if view.show == "below":
         return Walk(((rows.filter(state=Status.SCORED, passed=False), _order(view)),))
     return Walk((_in_state(rows, Status[view.show.upper()]),))
+
+
+def labelled(view: View) -> Q:
+    """What keeps the evaluations with the labels that the view asks for."""
+    asked = {"expected_id": view.expected, "label_id": view.given}
+    known = RunLabel.objects.filter(run=view.run, label__in=asked.values()).values_list("label", "label_id")
+    ids = dict(known)
+    found = Q(expected_id__isnull=False)  # said so that the index of labels serves
+    for field, label in asked.items():
+        if label:
+            found &= Q(**{field: ids[label]}) if label in ids else Q(pk__in=[])
+    return found
 
 
 def is_flip() -> GreaterThan:

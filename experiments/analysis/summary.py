@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q, Sum
 
-from evaluators.core import Measure, Status
+from evaluators.core import FLIPPED, Measure, Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
 from experiments.analysis.distribution import Steps, distributions
 from experiments.analysis.measured import measured
@@ -45,6 +45,12 @@ class Summary:
     @property
     def asked(self) -> int:
         return sum(self.counts.values())
+
+    @property
+    def flips(self) -> int:
+        """How many comparisons were judged otherwise in the other order."""
+        flipped = self.measures.get(FLIPPED.name)
+        return round((flipped.value or 0.0) * flipped.n) if flipped else 0
 
     @classmethod
     def stored(cls, kept: dict[str, Any]) -> Summary:
