@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from types import MappingProxyType
 
 Typed = Mapping[str, Sequence[str]]  # a form as typed: field name → its values, in order
 
-OPTION = "option_"  # the fields that together make one row of a scale
+OPTIONS = {"option_label": ("option_label", "option_percentage", "option_description")}
 
 
-def named_differences(typed: Typed, saved: Typed, names: Mapping[str, str]) -> list[str]:
+def named_differences(
+    typed: Typed, saved: Typed, names: Mapping[str, str], repeated: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> list[str]:
     """The differing fields by the names that people read, in the order of `names`: ["prompt", "2 options"].
 
-    Line ends and surrounding blanks do not count. Rows of options are counted as one thing each.
+    Line ends and surrounding blanks do not count. Rows, which the columns of a `repeated` field make together, are
+    counted as one thing each, named after the field's first word; options of a scale always repeat.
     """
+    rows = OPTIONS | dict(repeated)
     found = [
         name
         for field, name in names.items()
-        if not field.startswith(OPTION) and _plain(typed.get(field)) != _plain(saved.get(field))
+        if field not in rows and _plain(typed.get(field)) != _plain(saved.get(field))
     ]
-    rows = sum(1 for mine, theirs in zip_longest(_rows(typed), _rows(saved)) if mine != theirs)
-    if rows:
-        found.append("1 option" if rows == 1 else f"{rows} options")
+    for field, columns in rows.items():
+        count = sum(mine != theirs for mine, theirs in zip_longest(_rows(typed, columns), _rows(saved, columns)))
+        if count:
+            found.append(f"{count} {field.partition('_')[0]}{'s' * (count > 1)}")
     return found
 
 
@@ -41,9 +47,9 @@ def _plain(values: Sequence[str] | None) -> list[str]:
     return [value for value in plain if value] if len(plain) < 2 else plain
 
 
-def _rows(typed: Typed) -> list[tuple[str, ...]]:
-    columns = [_column(typed, f"{OPTION}{part}") for part in ("label", "percentage", "description")]
-    return [row for row in zip_longest(*columns, fillvalue="") if any(row)]
+def _rows(typed: Typed, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    rows = zip_longest(*(_column(typed, column) for column in columns), fillvalue="")
+    return [row for row in rows if any(row)]
 
 
 def _column(typed: Typed, field: str) -> list[str]:

@@ -20,9 +20,10 @@ from evaluators.forms.identity import IdentityForm
 from evaluators.kinds import BadConfig, Kind
 from evaluators.models import Draft, Evaluator, EvaluatorVersion
 from evaluators.starters import Starter
+from evaluators.typed_rows import repeated
 
 IDENTITY = ("name", "note", "base")
-NOT_KEPT = frozenset({"csrfmiddlewaretoken", "do", "evaluator", "kind", "draft", "start"})
+NOT_KEPT = frozenset({"csrfmiddlewaretoken", "do", "evaluator", "kind", "draft", "start", "kept_at"})
 Fields = dict[str, list[str]]
 
 
@@ -92,8 +93,10 @@ class Place:
 
     def differences(self, typed: Mapping[str, list[str]]) -> list[str]:
         """The names of what differs from the saved version; for a new evaluator, from its starting point."""
-        names = {"name": "name"} | {field: field.replace("_", " ") for field in self.kind.form.base_fields}
-        return named_differences(typed, self.saved_fields, names)
+        rows = repeated(self.kind.form)
+        plain = [field for field in self.kind.form.base_fields if field not in rows]
+        names = {"name": "name"} | {field: field.replace("_", " ") for field in plain}
+        return named_differences(typed, self.saved_fields, names, rows)
 
     def sentence(self, typed: Mapping[str, list[str]]) -> str:
         """What differs, as a sentence."""

@@ -65,12 +65,14 @@ class _Unreadable:
 
 # --- One sample -------------------------------------------------------------------------------------------------------
 def evaluate_now(kind: Any, config: Any, sample: Sample, tools: Any, limit_s: float = 20.0) -> Score:
-    """One sample at once, as the test bench does it; past the limit the score is failed.
+    """One sample at once, as the test bench does it; past the limit the score is failed. What people do is awaited.
 
     `tools` is as for a run: an object for computing kinds, a function that opens them on the loop for calling ones. A
     call takes a slot of its connection like any worker's. Raises NotNow when none comes free.
     """
     work = Work(kind, config, kind.needs(config))
+    if work.needs.lane == "people":
+        return Score(Status.AWAITING)
     if work.needs.lane == "cpu":
         return Computation(work, tools).scores([sample])[0]
     with _slot_for(work.needs):

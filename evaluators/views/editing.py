@@ -25,8 +25,8 @@ from evaluators.editing import NameTaken, Place, as_typed, faults_in, new_key
 from evaluators.kinds import KINDS
 from evaluators.models import Evaluator, NewerVersion, Scale
 from evaluators.starters import starter_of
+from evaluators.typed_rows import blank_rows, pressed_row, typed_rows
 from evaluators.views.option_rows import blank_row, pressed_row_button, rows_of
-from evaluators.views.typed_rows import blank_rows, pressed_row, typed_rows
 
 Faults = dict[str, list[FieldError]]
 
@@ -108,6 +108,7 @@ def editor_page(
         "differs": place.differences(dict(typed.lists())),
         "sentence": place.sentence(dict(typed.lists())),
         "draft": draft,
+        "page": request.POST.get("page") or new_key(),
         "overtaken": place.latest if _is_overtaken(place, typed) else None,
         **more,
     }
@@ -150,7 +151,7 @@ def _offering(form: forms.Form, typed: QueryDict) -> forms.Form:
 
 def _opened(request: ProjectRequest, place: Place) -> HttpResponse:
     draft = place.draft()
-    fields = place.saved_fields | (draft.fields if draft else {})
+    fields = draft.fields if draft else place.saved_fields  # what a draft lacks was taken away: rows, a tick
     return editor_page(request, place, as_typed(fields), draft=draft)
 
 

@@ -1,12 +1,14 @@
 """The case picker of the test bench: any case of any data set, with the outputs of an experiment or pasted ones.
 
+For an evaluator that compares (`runs_on` of the editor) it picks two outputs, a baseline's and one compared with it.
+
 The bench belongs to evaluators, which know no cases: this panel hands them the chosen sample as JSON in a form field.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -17,12 +19,13 @@ from django.views.decorators.http import require_safe
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
-from evaluators.core import Sample
+from evaluators.core import COMPARISON, Comparand, Sample
 from evaluators.paths import existing_paths, preview
 from experiments.models import Case, CaseSpan, Dataset, Experiment, Output
 
 PASTED = "pasted"  # instead of an experiment: the outputs are typed beside the case
 MOST_LISTED = 200  # data sets, and experiments of one
+RUNS_ON = "#editor [name=runs_on]:checked, #editor [name=runs_on][type=hidden]"  # what the editor's choice is read by
 BESIDE = 20  # cases listed before and after the chosen one
 
 
@@ -31,7 +34,8 @@ class Picked:
     """What is chosen in the picker; None where there is nothing to choose from."""
 
     dataset: Dataset | None
-    experiment: Experiment | None = None
+    experiment: Experiment | None = None  # in a comparison the baseline
+    compared: Experiment | None = None
     span: CaseSpan | None = None
     listed: tuple[CaseSpan, ...] = ()  # the cases that the list offers, the chosen one among them
     has_previous: bool = False
@@ -48,10 +52,17 @@ def bench_picker(request: ProjectRequest) -> HttpResponse:
     experiments = _experiments(request)
     dataset = _chosen_dataset(request, datasets, experiments)
     of_dataset = [each for each in experiments if dataset and each.dataset_version.dataset_id == dataset.pk]
-    experiment = _chosen_experiment(request, of_dataset)
-    picked = _pick(request, dataset, experiment) if dataset else Picked(None)
+    compares = request.GET.get("runs_on") == COMPARISON
+    experiment, compared = _chosen_experiments(request, of_dataset, compares)
+    picked = replace(_pick(request, dataset, experiment) if dataset else Picked(None), compared=compared)
     sample, output = sample_of(picked.span.case, experiment) if picked.span else (None, None)
+    other, other_output = sample_of(picked.span.case, compared) if picked.span and compared else (None, None)
+    if sample and other:
+        sample = replace(sample, comparison=Comparand(other.outputs, other.steps))
     context = {
+        "compares": compares,
+        "runs_on": RUNS_ON,
+        "sides": [("sample_outputs", experiment, output, sample), ("sample_comparison", compared, other_output, other)],
         "picked": picked,
         "datasets": datasets,
         "experiments": of_dataset,
@@ -128,9 +139,23 @@ def _chosen_dataset(request: ProjectRequest, datasets: list[Dataset], experiment
     return datasets[0] if datasets else None
 
 
-def _chosen_experiment(request: ProjectRequest, experiments: list[Experiment]) -> Experiment | None:
-    """The one that is asked for, else the newest; None where outputs are to be pasted."""
-    wanted = request.GET.get("experiment", "")
+def _chosen_experiments(
+    request: ProjectRequest, experiments: list[Experiment], compares: bool
+) -> tuple[Experiment | None, Experiment | None]:
+    """(the experiment, the one compared with it); None where outputs are to be pasted, or nothing is compared.
+
+    What is not asked for is the newest; in a comparison that is the compared one, and the baseline the one before.
+    """
+    if not compares:
+        return _asked_for(request, "experiment", experiments), None
+    baseline = _asked_for(request, "experiment", experiments[1:] + experiments[:1])
+    others = [each for each in experiments if each != baseline]
+    return baseline, _asked_for(request, "compared", others)
+
+
+def _asked_for(request: ProjectRequest, name: str, experiments: list[Experiment]) -> Experiment | None:
+    """The one that is asked for, else the first; None where outputs are to be pasted."""
+    wanted = request.GET.get(name, "")
     if wanted == PASTED or not experiments:
         return None
     return next((each for each in experiments if str(each.pk) == wanted), experiments[0])
@@ -152,7 +177,7 @@ def _pick(request: ProjectRequest, dataset: Dataset, experiment: Experiment | No
     before, after = list(_before(spans, chosen)[:BESIDE]), list(_after(spans, chosen)[:BESIDE])
     listed = CaseSpan.objects.select_related("case").in_bulk([span.pk for span in (*before[::-1], chosen, *after)])
     ordered = tuple(listed[span.pk] for span in (*before[::-1], chosen, *after))
-    return Picked(dataset, experiment, listed[chosen.pk], ordered, bool(before), bool(after))
+    return Picked(dataset, experiment, None, listed[chosen.pk], ordered, bool(before), bool(after))
 
 
 def _before(spans: QuerySet, span: CaseSpan) -> QuerySet:

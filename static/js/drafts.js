@@ -1,5 +1,7 @@
 // Keeps what is typed: posts a form[data-draft-url] a moment after each edit and says when in [data-draft-note].
 // The answer may be a plain sentence about the draft ("Prompt and 2 options differ from v7."), shown before the time.
+// Its header Draft-Kept is the time of the draft, or "none" where nothing differs any more; the form sends the time that
+// it knows as `kept_at`, and 409 says that another page kept something since, which this one may only replace knowingly.
 const PAUSE = 1200;
 const timers = new WeakMap();
 const latest = new WeakMap();
@@ -12,17 +14,38 @@ function say(form, text) {
   if (place) place.textContent = text;
 }
 
+function typedIn(form) {
+  const body = new FormData(form);
+  if ("keptAt" in form.dataset) body.set("kept_at", form.dataset.keptAt);
+  return body;
+}
+
+function remember(form, keptAt) {
+  if (!keptAt) return;
+  form.dataset.keptAt = keptAt === "none" ? "" : keptAt;
+  form.dispatchEvent(new CustomEvent("draft", { bubbles: true, detail: { differs: keptAt !== "none" } }));
+}
+
+function sentence(status, text, keptAt) {
+  const plain = text.length < 300 && !text.includes("<") ? text : "";
+  if (status === 409) return plain;
+  if (status >= 300) return "The draft could not be kept.";
+  return keptAt === "none" ? plain : `${plain} Draft kept at ${clock()}.`.trim();
+}
+
 async function keep(form) {
   clearTimeout(timers.get(form));
   timers.delete(form);
   const turn = Symbol("draft");
   latest.set(form, turn);
-  const answer = await fetch(form.dataset.draftUrl, { method: "POST", body: new FormData(form), keepalive: true })
-    .then(async (response) => ({ ok: response.ok, text: (await response.text()).trim() }))
-    .catch(() => ({ ok: false, text: "" }));
-  if (latest.get(form) !== turn) return; // a later edit is on its way
-  const sentence = answer.ok && answer.text.length < 300 && !answer.text.includes("<") ? `${answer.text} ` : "";
-  say(form, answer.ok ? `${sentence}Draft kept at ${clock()}.`.trim() : "The draft could not be kept.");
+  try {
+    const answer = await fetch(form.dataset.draftUrl, { method: "POST", body: typedIn(form), keepalive: true });
+    const [text, keptAt] = [(await answer.text()).trim(), answer.headers.get("Draft-Kept")];
+    remember(form, keptAt);
+    if (latest.get(form) === turn) say(form, sentence(answer.status, text, keptAt)); // else a later edit is on its way
+  } catch {
+    say(form, "The draft could not be kept.");
+  }
 }
 
 document.addEventListener("input", (event) => {

@@ -1,5 +1,6 @@
 // Warns before unsaved edits of a form[data-guard] are left behind, and shows [data-dirty] while there are any.
-// data-guard="dirty" says that the form already differs from what is saved (a restored draft).
+// data-guard="dirty" says that the form already differs from what is saved (a restored draft); an event "draft" with
+// {differs} says whether it still does.
 const fingerprint = (form) =>
   JSON.stringify([...new FormData(form)].map(([name, value]) => [name, value instanceof File ? value.name : value]));
 
@@ -24,6 +25,11 @@ function watch() {
 document.addEventListener("input", (event) => {
   const form = event.target.form ?? event.target.closest?.("form");
   if (form?.matches("[data-guard]")) mark(form);
+});
+document.addEventListener("draft", ({ target, detail }) => {
+  target.dataset.guard = detail.differs ? "dirty" : "";
+  if (!detail.differs) saved.set(target, fingerprint(target)); // typed back to what is saved
+  mark(target);
 });
 document.addEventListener("submit", (event) => {
   if (event.target.matches("[data-guard]") || event.submitter?.form?.matches("[data-guard]")) leaving = true;
