@@ -7,13 +7,10 @@ import pytest
 from evalstudio.calls.chat import Endpoint
 from evalstudio.calls.replies import NotNow
 from evaluators.core import Sample, Status, Why
-from evaluators.framing import LettersDiffer, manner, option_lines, reply_form
 from evaluators.kinds import get_kind
-from evaluators.prompts import compile
-from evaluators.scoring import EnumScoring, Option, PercentageScoring
 from evaluators.tools import Tools
-from evaluators.verdicts import ReplyForm
 from tests.calls.talking import MemoryStore, store_for, with_client
+from tests.evaluators.test_framing import LETTER_PROMPT
 from tests.local_chat_server import broken, cut_off, refused, says
 
 JUDGE = get_kind("judge")
@@ -21,12 +18,6 @@ OPTIONS = [
     {"label": "Right", "percentage": 100.0, "description": "It says what is expected."},
     {"label": "Wrong", "percentage": 0.0, "description": ""},
 ]
-LETTER_PROMPT = """Compare {{ outputs.value }} with {{ expectedOutputs.value }}.
-(A) It claims less than expected.
-(B) It claims more than expected.
-Say how you came to your verdict, and put the letter of your
-choice alone on the last line. Explain first.
-"""
 SAMPLE = Sample(expected_outputs={"value": "In 7 days."}, outputs={"value": "Within a week."})
 GOOD = '{"reason": "The same.", "label": "Right"}'
 
@@ -218,77 +209,13 @@ def test_a_stop_passes_through(chat_server):
         with_client(store_for(chat_server), act)
 
 
-# What the prompt asks for
-
-
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        (LETTER_PROMPT, ReplyForm.LAST_LINE),
-        ("End with the score alone on the final line.", ReplyForm.LAST_LINE),
-        ("Put your answer on the last line.", ReplyForm.LAST_LINE),
-        ("Your response must be a string, either SATISFIED or UNSATISFIED.", ReplyForm.JSON),
-        ("Is the last line of the poem a rhyme? Give a label.", ReplyForm.JSON),
-        ("Judge the last line. Then choose an option.", ReplyForm.JSON),
-        ('Answer with {"label": "", "justification": ""}.', ReplyForm.JSON),
-    ],
-)
-def test_the_form_of_the_reply_follows_from_the_prompt(text, form):
-    assert reply_form(text) is form
-
-
-@pytest.mark.parametrize(
-    ("text", "letters"),
-    [
-        ("(A) One.\n(B) Two.\n", ["One.", "Two."]),
-        ("  A) One\n  B) Two\n  C) Three", ["One", "Two", "Three"]),
-        ("A: One\nB: Two", ["One", "Two"]),
-        ("(A) draft\n(B) draft\n\n(A) One\n(B) Two", ["One", "Two"]),
-        ("(A) One\n", []),
-        ("(B) Two\n(C) Three", []),
-        ("Vitamin A) is\nnot a list B) either", []),
-    ],
-)
-def test_option_lines_are_lettered_from_a(text, letters):
-    assert list(option_lines(text).values()) == letters
-
-
-def letters(prompt, *labels):
-    scale = EnumScoring(tuple(Option(label, place) for place, label in enumerate(labels)))
-    found = manner(compile(prompt).literal + "\nWrite the letter on the last line.", "", scale)
-    return {letter: option.label for letter, option in found.letters.items()}
-
-
-def test_letters_mean_the_options_they_begin_with_else_their_place():
-    prompt = "(A) Comparison\n(B) Baseline\n(C) About the same"
-    assert letters(prompt, "Baseline", "About the same", "Comparison") == {
-        "A": "Comparison",
-        "B": "Baseline",
-        "C": "About the same",
-    }
-    assert letters("(A) It is a subset.\n(B) It is not.", "Less", "Other") == {"A": "Less", "B": "Other"}
-    assert letters("(A) Fine.\n(B) Bad.", "A", "B") == {"A": "A", "B": "B"}
-    assert letters("No list here.", "Good", "Bad") == {"A": "Good", "B": "Bad"}
-
-
-def test_letters_without_an_option_are_an_error():
-    with pytest.raises(LettersDiffer, match="the options A to C, the scale has 2"):
-        letters("(A) One\n(B) Two\n(C) Three", "Good", "Bad")
-    errors = JUDGE.check(config(prompt=LETTER_PROMPT.replace("Say how", "(C) Neither.\nSay how")))
-    assert [error.field for error in errors] == ["prompt"]
-
-
-def test_a_scale_that_the_prompt_lists_is_not_listed_twice():
-    scale = EnumScoring((Option("A", 1), Option("B", 2, "Meant for ties.")))
-    found = manner(compile(LETTER_PROMPT).literal, "", scale)
-    assert [part.text for part in found.parts if part.origin == "scale"] == ["# Scale\nB: Meant for ties."]
-    assert not [
-        part for part in manner("On the last line: the score.", "", PercentageScoring()).parts if part.text == "A"
-    ]
-
-
 def test_labels_go_into_the_rules_as_json(chat_server):
     scale = {"type": "enum", "options": [{"label": 'So "so"', "percentage": 5}, {"label": "Grün", "percentage": 1}]}
     chat_server.reply = json.dumps({"reason": "", "label": "grün"})
     assert judged(chat_server, config(scoring=scale)).label == "Grün"
     assert '"So \\"so\\"", "Grün"' in chat_server.bodies[0]["messages"][0]["content"]
+
+
+def test_a_prompt_with_other_letters_than_the_scale_is_refused_at_the_prompt():
+    errors = JUDGE.check(config(prompt=LETTER_PROMPT.replace("Say how", "(C) Neither.\nSay how")))
+    assert [error.field for error in errors] == ["prompt"]

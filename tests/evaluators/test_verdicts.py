@@ -198,6 +198,81 @@ def test_a_number_that_is_none_or_outside(last, reason):
     assert why(in_last_line, f"Because.\n{last}", SHARE) is reason
 
 
+RAILS = EnumScoring((Option("LOW", 0), Option("MEDIUM", 50), Option("HIGH", 100)))
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("It is MEDIUM", "MEDIUM"),
+        ("medium.", "MEDIUM"),
+        ("This could be HIGH...", "HIGH"),
+        ("HIGH, and I repeat: HIGH", "HIGH"),
+        ("**LOW** (little in common)", "LOW"),
+    ],
+)
+def test_a_label_is_found_among_other_words(said, label):
+    found = in_json(json.dumps({"label": said, "justification": "x"}), RAILS)
+    assert (found.label, found.reason) == (label, "x")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["LOW or HIGH", "UNKNOWN", "HIGHER", "It is not HIGH", "It isn't LOW", "There are not enough facts", "n" * 9_999],
+)
+def test_none_or_several_labels_among_the_words_are_never_guessed(said):
+    assert why(in_json, json.dumps({"label": said}), RAILS) is Why.OFF_SCALE
+
+
+def test_labels_within_labels_and_with_marks_are_told_apart():
+    scale = EnumScoring((Option("Supported", 100), Option("Not supported", 0), Option("A,x%", 50)))
+    assert in_json('{"label": "It is not supported."}', scale).label == "Not supported"
+    assert in_json('{"label": "It is A,x%..."}', scale).label == "A,x%"
+    assert in_json('{"label": "I say: supported"}', scale).label == "Supported"
+
+
+def test_a_single_letter_among_words_is_no_label():
+    assert why(in_json, '{"label": "a good answer"}', LETTERED) is Why.OFF_SCALE
+    assert in_json('{"label": "(B)."}', LETTERED).label == "B"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "value"),
+    [
+        (1, 10, "1", 0.0),
+        (1, 10, "10", 1.0),
+        (1, 10, "5.5", 0.5),
+        (0, 100, "85%", 0.85),
+        (0, 100, "85", 0.85),
+        (-1, 1, "-0.5", 0.25),
+    ],
+)
+def test_a_number_of_a_range_counts_by_its_place_in_it(low, high, said, value):
+    scale = PercentageScoring(low, high)
+    assert in_last_line(f"r\n{said}", scale).value == pytest.approx(value)
+    if "%" not in said:
+        assert in_json(f'{{"score": {said}}}', scale).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "reason"),
+    [
+        (1, 10, "0", Why.OFF_SCALE),
+        (1, 10, "11", Why.OFF_SCALE),
+        (1, 10, "70%", Why.UNPARSED),
+        (0, 100, "101%", Why.OFF_SCALE),
+        (-1, 1, "-2", Why.OFF_SCALE),
+    ],
+)
+def test_a_number_outside_the_range_is_never_bent_into_it(low, high, said, reason):
+    assert why(in_last_line, f"r\n{said}", PercentageScoring(low, high)) is reason
+
+
+def test_thinking_that_lost_its_beginning_may_hold_braces():
+    assert in_json(f'It could be {{"label": "Contradicts"}} or so.</think>\n{GOOD}').label == "Supported"
+    assert in_last_line("Perhaps {A}?</think>\nB").label == "B"
+
+
 def test_either_form_is_read_where_nothing_can_be_mistaken():
     assert in_json("Because.\nSmall slip").value == 0.6
     assert in_json("I think\n85%", SHARE).value == 0.85
