@@ -30,7 +30,7 @@ def _number(number: float) -> str:
     try:
         real = float(number)
     except OverflowError:
-        real = math.copysign(math.inf, number)
+        real = math.inf if number > 0 else -math.inf
     if math.isnan(real):
         return "NaN"
     if math.isinf(real):

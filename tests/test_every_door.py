@@ -89,6 +89,7 @@ PAGES = {
     "evaluator-new": Door(EDITOR, EDITOR),
     "evaluator-bench": Door(None, EDITOR),
     "evaluator-draft": Door(None, EDITOR),
+    "evaluator-instructions": Door(None, EDITOR),
     "evaluator-paths": Door(None, VIEWER),  # asks about a posted sample, and keeps nothing
     "evaluator-page": Door(VIEWER),
     "evaluator-edit": Door(EDITOR, EDITOR),
@@ -144,6 +145,7 @@ API = {
     "api-runs": Door(VIEWER, EDITOR),
     "api-run": Door(VIEWER),
     "api-run-waiting": Door(VIEWER),
+    "api-run-confusion": Door(VIEWER),
     "api-run-stop": Door(None, EDITOR),
     "api-run-resume": Door(None, EDITOR),
     "api-run-retry": Door(None, EDITOR),

@@ -16,6 +16,7 @@ from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
 from evaluators.stats.estimate import Estimate
+from experiments.analysis.confusion import told_apart
 from experiments.analysis.distribution import Drawing, drawing
 from experiments.analysis.measured import measures_of
 from experiments.analysis.summary import Summary, summaries
@@ -121,6 +122,11 @@ class Column:
             return getattr(work_of(self.run.version).config, "passing", Passing())
         except BadConfig:
             return Passing()
+
+    @property
+    def classifies(self) -> bool:
+        """Whether its version tells classes apart, so that its run has a confusion table."""
+        return told_apart(self.run.version) is not None
 
     @property
     def drawing(self) -> Drawing | None:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.api import intake, views
+from experiments.api import confusion, intake, views
 
 urlpatterns = [
     path("imports/", views.ImportStart.as_view(), name="api-imports"),
@@ -14,6 +14,7 @@ urlpatterns = [
     path("experiments/<int:pk>/results/", views.ResultList.as_view(), name="api-results"),
     path("runs/", views.RunList.as_view(), name="api-runs"),
     path("runs/<int:pk>/", views.RunDetail.as_view(), name="api-run"),
+    path("runs/<int:pk>/confusion/", confusion.RunConfusion.as_view(), name="api-run-confusion"),
     path("runs/<int:pk>/waiting/", views.RunWaiting.as_view(), name="api-run-waiting"),
     path("runs/<int:pk>/stop/", views.RunStop.as_view(), name="api-run-stop"),
     path("runs/<int:pk>/resume/", views.RunResume.as_view(), name="api-run-resume"),

@@ -143,6 +143,11 @@ class Evaluation(models.Model):
             models.Index(F("run"), F("state"), F("score"), F("id"), name="evaluation_by_state"),
             models.Index(fields=["output", "run"], name="evaluation_by_output"),
             models.Index(fields=["run", "settled_at"], name="evaluation_by_settling"),
+            models.Index(  # confusion tables, whose counts it holds; empty but for classifications
+                fields=["run", "expected_id", "label_id"],
+                condition=Q(expected_id__isnull=False),
+                name="evaluation_by_labels",
+            ),
         ]
 
 

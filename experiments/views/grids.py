@@ -13,13 +13,14 @@ from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import Column, columns, current_runs, facts
-from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, rows_of, shown_of, walk
+from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, labelled, rows_of, shown_of, walk
 from experiments.analysis.neighbours import next_error
 from experiments.analysis.pairing import names_of, pair_facts
-from experiments.models import Experiment, Run
+from experiments.models import Evaluation, Experiment, Run
 from experiments.views.peeks import address, peek_context, peeked
 
 PLACES = ("after", "before", "peek", "tab")  # in an address; another view of the rows begins without them
+LABELS = ("expected", "label")  # likewise, where a cell of a confusion table was opened
 
 
 def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Experiment | None = None) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Expe
         "rows": [(row, zip(row.cells, classes, strict=True)) for row in rows_of(page.rows, runs)],
         "chips": _chips(request, view, chosen),
         "heads": [_head(request, view, column) for column in shown],
-        "kept": [(name, request.GET[name]) for name in ("by", "show", "sort") if name in request.GET],
+        "kept": [(name, request.GET[name]) for name in ("by", "show", "sort", *LABELS) if name in request.GET],
         "order_sentence": _order_sentence(view, frame["names"]),
         **_row_links(request, frame["here"]),
         "case_sort_url": _link(request, sort="case"),
@@ -82,8 +83,8 @@ def _has_errors(column: Column) -> bool:
 
 
 def _link(request: ProjectRequest, **changes: Any) -> str:
-    """This page under another view; a change of view starts at its first page."""
-    kept = {name: value for name, value in request.GET.items() if name not in PLACES}
+    """This page under another view; a change of view starts at its first page, and leaves the labels behind."""
+    kept = {name: value for name, value in request.GET.items() if name not in (*PLACES, *LABELS)}
     return f"{request.path}?{urlencode(kept | changes)}"
 
 
@@ -93,16 +94,28 @@ def _chips(request: ProjectRequest, view: View, chosen: Column | None) -> list[d
         return []
     counts = shown_of(chosen.summary)
     words = {"below": "Above threshold" if chosen.passing.direction == "lower" else "Below threshold"}
-    return [
+    chips = [
         {
             "word": words.get(show, show.capitalize()),
             "count": counts[show],
             "url": _link(request, show=show),
-            "is_chosen": show == view.show,
+            "is_chosen": show == view.show and not view.is_by_labels,
         }
         for show in (SHOWS_OF_PAIR if view.baseline else SHOWS)
         if counts[show] or show in ("all", view.show)
     ]
+    return [_chip_of_labels(request, view), *chips] if view.is_by_labels else chips
+
+
+def _chip_of_labels(request: ProjectRequest, view: View) -> dict[str, Any]:
+    """What was opened of a confusion table."""
+    called = f"called {view.given}"
+    return {
+        "word": " ".join(word for word in (view.expected or "All", called if view.given else "") if word),
+        "count": Evaluation.objects.filter(labelled(view), run=view.run).count(),
+        "url": request.get_full_path(),
+        "is_chosen": True,
+    }
 
 
 def _head(request: ProjectRequest, view: View, column: Column) -> dict[str, Any]:

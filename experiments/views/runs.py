@@ -26,6 +26,7 @@ from experiments.ledger.blocked import why_not_yet
 from experiments.ledger.progress import AWAITS_PEOPLE, UNDER_WAY, is_under_way, progress
 from experiments.ledger.start import CannotStart, start
 from experiments.models import Purpose, Run, RunState
+from experiments.views.confusion import matrix_of
 from experiments.views.pairs import pair_of
 from experiments.views.peeks import address
 from experiments.views.results import experiment_of
@@ -109,6 +110,7 @@ def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
         "waiting": why_not_yet(run),
         "troubles": troubles(run),
         "labels": label_counts(run),
+        "matrix": matrix_of(run),
         "can_run": request.role >= Role.EDITOR,
         "is_going": not now.is_over,
     }
@@ -162,7 +164,10 @@ run_stop = _verb(
 )
 run_resume = _verb(verbs.resume, "resumed", "It goes on.", "It awaits people again.")
 run_retry = _verb(
-    verbs.retry, "retried", "Every row without a score is asked again.", "Every row without a score awaits people again."
+    verbs.retry,
+    "retried",
+    "Every row without a score is asked again.",
+    "Every row without a score awaits people again.",
 )
 
 
