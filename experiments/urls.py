@@ -1,6 +1,19 @@
 from django.urls import path
 
-from experiments.views import bench_picker, change, datasets, exports, home, imports, noise, pairs, peeks, results, runs
+from experiments.views import (
+    bench_picker,
+    change,
+    choosing,
+    datasets,
+    exports,
+    home,
+    imports,
+    noise,
+    pairs,
+    peeks,
+    results,
+    runs,
+)
 
 dataset_urls = [
     path("datasets/", datasets.dataset_list, name="dataset-list"),
@@ -39,6 +52,7 @@ pair_urls = [
 
 run_urls = [
     path("experiments/<int:pk>/run/", runs.run_start, name="run-start"),
+    path("evaluators/<int:pk>/run/", choosing.evaluator_run, name="evaluator-run"),
     path("evaluators/<int:pk>/runs/", runs.evaluator_runs, name="evaluator-runs"),
     path("runs/", runs.run_list, name="run-list"),
     path("runs/running/", runs.running_badge, name="running-badge"),

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from evalstudio.projects.models import Project
+from evalstudio.projects.models import AuditEntry, Project, User
 
 
 class Scale(models.Model):
@@ -28,6 +28,17 @@ class Scale(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def archive(self, by: User) -> None:
+        """Offer it to nobody any more. Versions that have it keep it."""
+        self.archived_at = timezone.now()
+        self.save(update_fields=["archived_at"])
+        AuditEntry.note(self.project, by, "archived", f"scale {self.name}")
+
+    def restore(self, by: User) -> None:
+        self.archived_at = None
+        self.save(update_fields=["archived_at"])
+        AuditEntry.note(self.project, by, "restored", f"scale {self.name}")
 
     def frozen(self) -> dict[str, Any]:
         """What a version keeps of it beside the scoring itself."""
