@@ -1,8 +1,37 @@
 from django.urls import path
 
-from evaluators.views import benching, drafting, editing, instructions, keeping, listing, picking, scales, showing
+from evaluators.views import (
+    benching,
+    drafting,
+    editing,
+    exchange,
+    golden,
+    golden_bench,
+    instructions,
+    keeping,
+    listing,
+    picking,
+    publishing,
+    scales,
+    showing,
+)
+
+standing_urls = [
+    path("evaluators/golden/try/", golden_bench.golden_try, name="golden-try"),
+    path("evaluators/golden/keep/", golden_bench.golden_keep_sample, name="golden-keep-sample"),
+    path("evaluators/<int:pk>/golden/", golden.golden_list, name="evaluator-golden"),
+    path("evaluators/<int:pk>/golden/new/", golden.golden_new, name="golden-new"),
+    path("evaluators/<int:pk>/golden/judge/", golden.golden_judge, name="golden-judge"),
+    path("golden-cases/<int:pk>/", golden.golden_case, name="golden-case"),
+    path("golden-cases/<int:pk>/delete/", golden.golden_delete, name="golden-delete"),
+    path("evaluators/<int:pk>/publish/", publishing.evaluator_publish, name="evaluator-publish"),
+    path("settings/publishing/", publishing.publishing_rule, name="publishing-rule"),
+    path("evaluators/import/", exchange.evaluator_import, name="evaluator-import"),
+    path("evaluators/<int:pk>/export/", exchange.evaluator_export, name="evaluator-export"),
+]
 
 urlpatterns = [
+    *standing_urls,
     path("evaluators/", listing.evaluator_list, name="evaluator-list"),
     path("evaluators/new/", picking.evaluator_pick, name="evaluator-new"),
     path("evaluators/new/preview/<slug:key>/", picking.evaluator_preview, name="evaluator-preview"),

@@ -1,9 +1,15 @@
 from django.urls import path
 
-from evaluators.api import views
+from evaluators.api import exchange, golden, views
 
 urlpatterns = [
     path("evaluators/", views.EvaluatorList.as_view(), name="api-evaluators"),
     path("evaluators/<int:pk>/", views.EvaluatorDetail.as_view(), name="api-evaluator"),
     path("evaluators/<int:pk>/versions/", views.VersionList.as_view(), name="api-versions"),
+    path("evaluators/<int:pk>/versions/<int:number>/judge/", golden.GoldenJudging.as_view(), name="api-golden-judge"),
+    path("evaluators/<int:pk>/versions/<int:number>/publish/", golden.Publishing.as_view(), name="api-publish"),
+    path("evaluators/<int:pk>/golden-cases/", golden.GoldenCaseList.as_view(), name="api-golden-cases"),
+    path("golden-cases/<int:pk>/", golden.GoldenCaseDetail.as_view(), name="api-golden-case"),
+    path("evaluators/<int:pk>/export/", exchange.EvaluatorExport.as_view(), name="api-evaluator-export"),
+    path("evaluators/import/", exchange.EvaluatorImport.as_view(), name="api-evaluator-import"),
 ]

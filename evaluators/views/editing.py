@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template import TemplateDoesNotExist
 from django.template.loader import get_template
 from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -25,7 +26,7 @@ from evaluators.editing import NameTaken, Place, as_typed, faults_in, new_key
 from evaluators.kinds import KINDS
 from evaluators.models import Evaluator, NewerVersion, Scale
 from evaluators.starters import starter_of
-from evaluators.typed_rows import blank_rows, pressed_row, typed_rows
+from evaluators.typed_rows import blank_rows, pressed_row, repeated, typed_rows
 from evaluators.views.option_rows import blank_row, pressed_row_button, rows_of
 
 Faults = dict[str, list[FieldError]]
@@ -186,8 +187,11 @@ def _saved(request: ProjectRequest, place: Place, version: Any, changed: bool) -
         messages.info(request, f"Nothing differs from {version}, so there is no new version.")
     elif version == place.latest:
         messages.success(request, f"Renamed to {evaluator.name}; it still is {version}.")
-    else:
+    elif version.pk == evaluator.published_version_id:
         messages.success(request, f"Saved {version} of {evaluator.name}.")
+    else:
+        words = format_html('Saved {} of {}, not published. <a href="#gate">See what is missing</a>', version, evaluator)
+        messages.success(request, words)
     address = reverse("evaluator-page", args=[request.project.slug, evaluator.pk])
     return HttpResponseClientRedirect(address) if wants_fragment(request) else redirect(address)
 
@@ -206,7 +210,9 @@ def _refused(
 
 def slots_of(place: Place, typed: QueryDict, faults: Faults) -> list[tuple[str, list[FieldError]]]:
     """Every place on the page where a fault can stand, with what stands there now: each is filled or emptied."""
-    plain = ["name", "note", "sample", *place.kind.form.base_fields]
+    form = place.kind.form
+    shown = [name for name in form.base_fields if name in typed or name in faults or name in repeated(form)]
+    plain = ["name", "note", "sample", *shown]
     return [
         *((field, faults.get(field, [])) for field in plain),
         *((row.slot, row.faults) for row in rows_of(typed, faults)),
