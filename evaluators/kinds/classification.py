@@ -19,7 +19,7 @@ from evaluators.stringified import UNDEFINED, stringified
 from evaluators.tools import Tools
 
 if TYPE_CHECKING:
-    from evaluators.asking import Question
+    from evaluators.framing import Question
 
 BINARY = "binary"
 MULTICLASS = "multiclass"

@@ -16,7 +16,7 @@ from evaluators.kinds.scored import ScoredForm, blank_scale, check_scale
 from evaluators.scoring import EnumScoring, Option, Passing, Scoring
 
 if TYPE_CHECKING:
-    from evaluators.asking import Question
+    from evaluators.framing import Question
 
 MOST_INSTRUCTIONS = 20_000
 SIDES = {0.0: "A", 50.0: "E", 100.0: "B"}  # percentage of a pair's option → what a reviewer presses
