@@ -9,11 +9,11 @@ from evaluators.core import Sample
 from evaluators.prompts import PromptError, RenderError, compile
 
 SAMPLE = Sample(inputs={"list": list(range(500))}, outputs={"value": "abc" * 1000, "n": 10**9}, steps=[{"a": 1}])
-NUMBERS = list(range(100_000))
+NUMBERS, OTHER_NUMBERS = list(range(100_000)), list(range(100_000))  # equal, but no two of them the same object
 LARGE = replace(
     SAMPLE,
     inputs={**SAMPLE.inputs, "numbers": NUMBERS},
-    outputs={**SAMPLE.outputs, "long": "long words " * 20_000, "numbers": NUMBERS.copy()},
+    outputs={**SAMPLE.outputs, "long": "long words " * 20_000, "numbers": OTHER_NUMBERS},
 )
 
 
