@@ -144,7 +144,7 @@ def ordered(found: QuerySet, sort: str) -> tuple[QuerySet, Order, str]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column: `sorted` is "ascending", "descending" or "" for another; `next` is what a press asks for."""
+    """The head of a column: `sorted` is "ascending", "descending" or ""; `next` is what a press asks for."""
 
     key: str
     title: str
