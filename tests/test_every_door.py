@@ -142,6 +142,8 @@ API = {
     "api-outputs": Door(None, EDITOR),
     "api-experiment-close": Door(None, EDITOR),
     "api-results": Door(VIEWER),
+    "api-noise": Door(VIEWER, EDITOR),
+    "api-change": Door(VIEWER, EDITOR),
     "api-runs": Door(VIEWER, EDITOR),
     "api-run": Door(VIEWER),
     "api-run-waiting": Door(VIEWER),

@@ -16,7 +16,7 @@ from evaluators.models import Evaluator
 from experiments.analysis.change import Both, Change, change
 from experiments.analysis.noise import Measured, measurements
 from experiments.api.serializers import EstimateSerializer
-from experiments.forms.trials import ASKED, OUTPUTS, REPEATS, TRIED, ChangeForm, NoiseForm
+from experiments.forms.trials import ASKED, OUTPUTS, REPEATS, TRIED, ChangeForm, NoiseForm, Offer
 from experiments.ledger.progress import progress_of
 from experiments.models import Run
 
@@ -145,7 +145,7 @@ class NoiseList(_OfEvaluator):
         responses={201: StartedSerializer},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
-        form = NoiseForm(_said(NewNoiseSerializer, request.data), evaluator=self.evaluator(pk))
+        form = NoiseForm(_said(NewNoiseSerializer, request.data), offer=Offer.of(self.evaluator(pk)))
         run = form.start(request.user) if form.is_valid() else None
         if run is None:
             raise _refused(form)
@@ -180,7 +180,7 @@ class ChangeDetail(_OfEvaluator):
         return Response(_told(runs), status=status.HTTP_201_CREATED)
 
     def _trial(self, data: Any, pk: int) -> ChangeForm:
-        form = ChangeForm(_said(NewChangeSerializer, data), evaluator=self.evaluator(pk))
+        form = ChangeForm(_said(NewChangeSerializer, data), offer=Offer.of(self.evaluator(pk)))
         if not form.is_valid():
             raise _refused(form)
         return form

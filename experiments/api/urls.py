@@ -1,8 +1,10 @@
 from django.urls import path
 
-from experiments.api import confusion, intake, views
+from experiments.api import confusion, intake, trials, views
 
 urlpatterns = [
+    path("evaluators/<int:pk>/noise/", trials.NoiseList.as_view(), name="api-noise"),
+    path("evaluators/<int:pk>/change/", trials.ChangeDetail.as_view(), name="api-change"),
     path("imports/", views.ImportStart.as_view(), name="api-imports"),
     path("imports/<int:pk>/", views.ImportDetail.as_view(), name="api-import"),
     path("datasets/", views.DatasetList.as_view(), name="api-datasets"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import QuerySet
 
 from evalstudio.web.foreign import id_in
 from evalstudio.web.numbers import moment
@@ -24,6 +26,63 @@ ASKED = ("from", "to", "experiment", "n", "against")  # of a trial
 OUTPUTS, TRIED, REPEATS, MOST_REPEATS = 20, 50, 5, 20
 UNKNOWN = "This result is not in this project."
 GRADED = "People give the scores of {version}, so it cannot be tried here. Let them grade the outputs again instead."
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What can be chosen for an evaluator: results, and versions by their number, the newest first."""
+
+    evaluator: Evaluator
+    experiments: list[Experiment]
+    numbers: list[int]
+
+    @classmethod
+    def of(cls, evaluator: Evaluator) -> Offer:
+        """Two queries."""
+        newest = _results_of(evaluator).order_by("-pk")[:MOST_LISTED]
+        return cls(
+            evaluator, list(newest), list(evaluator.versions.order_by("-number").values_list("number", flat=True))
+        )
+
+    @property
+    def everything(self) -> QuerySet[Experiment]:
+        """Every result that may be named, listed or not."""
+        return _results_of(self.evaluator)
+
+    @property
+    def published(self) -> int | None:
+        version = self.evaluator.published_version
+        return version.number if version else None
+
+    def named(self, number: int) -> str:
+        return f"v{number}, published" if number == self.published else f"v{number}"
+
+    def first_versions(self) -> dict[str, int]:
+        """From the published version to the latest; where they are one, from the version before it."""
+        if not self.numbers:
+            return {}
+        latest, before = self.numbers[0], self.numbers[:2][-1]
+        return {"from": self.published if self.published not in (None, latest) else before, "to": latest}
+
+    def first_sample(self) -> dict[str, int]:
+        """The result on which the evaluator ran last and what it was compared with, else the newest. One query."""
+        last = Run.objects.filter(version__evaluator=self.evaluator, experiment__in=self.experiments).last()
+        if last is None:
+            return dict(self._newest_two())
+        return {"experiment": last.experiment_id} | ({"against": last.baseline_id} if last.baseline_id else {})
+
+    def _newest_two(self) -> Iterator[tuple[str, int]]:
+        """The newest result, and the newest other one of its data set."""
+        for first in self.experiments[:1]:
+            yield "experiment", first.pk
+            dataset = first.dataset_version.dataset_id
+            others = [each.pk for each in self.experiments[1:] if each.dataset_version.dataset_id == dataset]
+            yield from [("against", pk) for pk in others[:1]]
+
+
+def _results_of(evaluator: Evaluator) -> QuerySet[Experiment]:
+    found = Experiment.objects.filter(project=evaluator.project_id)
+    return found.select_related("system", "project", "dataset_version__dataset")
 
 
 class ExperimentField(forms.ModelChoiceField):
@@ -56,19 +115,15 @@ class SampleForm(forms.Form):
         error_messages={"invalid_choice": UNKNOWN},
     )
 
-    def __init__(self, data: Any = None, *, evaluator: Evaluator, **more: Any) -> None:
+    def __init__(self, data: Any = None, *, offer: Offer, **more: Any) -> None:
         super().__init__(data, **more)
-        self.evaluator = evaluator
-        mine = Experiment.objects.filter(project=evaluator.project_id).select_related(
-            "system", "project", "dataset_version__dataset"
-        )
-        self.listed = list(mine.order_by("-pk")[:MOST_LISTED])
+        self.offer = offer
         for name in ("experiment", "against"):
             field: Any = self.fields[name]
-            field.queryset = mine
-            field.offer(self.listed)
+            field.queryset = offer.everything
+            field.offer(offer.experiments)
         for name, label in self.versions.items():
-            self.fields[name] = _version(label, evaluator)
+            self.fields[name] = _version(label, offer)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -91,7 +146,7 @@ class SampleForm(forms.Form):
     def compares(self) -> bool:
         """Whether a version that is chosen compares two results, so that a second one has to be named. One query."""
         numbers = [id_in(str(self[name].value() or "")) for name in self.versions]
-        chosen = self.evaluator.versions.select_related("evaluator").filter(number__in=[n for n in numbers if n])
+        chosen = self.offer.evaluator.versions.select_related("evaluator").filter(number__in=[n for n in numbers if n])
         return any(_compares(version) for version in chosen)
 
     def _needs(self, name: str) -> Needs | None:
@@ -136,14 +191,16 @@ def _count(label: str, least: int, most: int, start: int) -> forms.IntegerField:
     )
 
 
-def _version(label: str, evaluator: Evaluator) -> forms.ModelChoiceField:
-    return forms.ModelChoiceField(
-        queryset=evaluator.versions.select_related("evaluator").order_by("-number"),
+def _version(label: str, offer: Offer) -> forms.ModelChoiceField:
+    field = forms.ModelChoiceField(
+        queryset=offer.evaluator.versions.select_related("evaluator"),
         to_field_name="number",
         empty_label=None,
         label=label,
         error_messages={"invalid_choice": "This evaluator has no such version.", "required": "Choose a version."},
     )
+    field.choices = [(number, offer.named(number)) for number in offer.numbers]
+    return field
 
 
 class NoiseForm(SampleForm):
@@ -188,23 +245,3 @@ class ChangeForm(SampleForm):
         except CannotStart as error:
             self.add_error(None, str(error))
             return None
-
-
-def first_choice(evaluator: Evaluator, listed: list[Experiment]) -> dict[str, int]:
-    """The result on which an evaluator ran last and what it was compared with, else the newest. One query."""
-    last = Run.objects.filter(version__evaluator=evaluator, experiment__in=listed).order_by("-pk").first()
-    if last is not None:
-        return {"experiment": last.experiment_id} | ({"against": last.baseline_id} if last.baseline_id else {})
-    return dict(_newest_two(listed))
-
-
-def _newest_two(listed: list[Experiment]) -> Iterator[tuple[str, int]]:
-    """The newest result, and the newest other one of its data set."""
-    if not listed:
-        return
-    yield "experiment", listed[0].pk
-    dataset = listed[0].dataset_version.dataset_id
-    for other in listed[1:]:
-        if other.dataset_version.dataset_id == dataset:
-            yield "against", other.pk
-            return

@@ -19,7 +19,7 @@ from experiments.analysis.change import Trial, change, passing_of
 from experiments.analysis.columns import RunProgress
 from experiments.analysis.grid import label
 from experiments.analysis.peek import Verdict
-from experiments.forms.trials import ASKED, ChangeForm, first_choice
+from experiments.forms.trials import ASKED, TRIED, ChangeForm, Offer
 from experiments.ledger.progress import progress_of
 from experiments.models import Evaluation, EvaluationBody, Run
 from experiments.views.noise import evaluator_of
@@ -30,10 +30,10 @@ from experiments.views.noise import evaluator_of
 def evaluator_change(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides whether to publish a version: which verdicts on stored outputs would differ, and why."""
     evaluator = evaluator_of(request, pk)
-    blank = ChangeForm(evaluator=evaluator)
+    offer = Offer.of(evaluator)
+    first = {"n": TRIED, **offer.first_versions(), **offer.first_sample()}
     chosen = {name: request.GET[name] for name in ASKED if name in request.GET}
-    first = {**first_versions(evaluator), **first_choice(evaluator, blank.listed), "n": blank["n"].initial}
-    form = ChangeForm({**first, **chosen}, evaluator=evaluator)
+    form = ChangeForm({**first, **chosen}, offer=offer)
     return _page(request, evaluator, form)
 
 
@@ -41,21 +41,12 @@ def evaluator_change(request: ProjectRequest, pk: int) -> HttpResponse:
 @project_page(Role.EDITOR)
 def change_start(request: ProjectRequest, pk: int) -> HttpResponse:
     evaluator = evaluator_of(request, pk)
-    form = ChangeForm(request.POST, evaluator=evaluator)
+    form = ChangeForm(request.POST, offer=Offer.of(evaluator))
     if not (form.is_valid() and form.start(request.user)):
         return _page(request, evaluator, form, status=422)
     trial = form.trial()
     AuditEntry.note(request.project, request.user, "tried", f"{evaluator.name} {trial.before} and {trial.after}")
     return HttpResponseRedirect(f"{address_of(evaluator)}?{urlencode(query_of(trial))}")
-
-
-def first_versions(evaluator: Evaluator) -> dict[str, int]:
-    """From the published version to the latest; where they are one, from the version before it. One query."""
-    numbers = list(evaluator.versions.order_by("-number").values_list("number", flat=True)[:2])
-    if not numbers:
-        return {}
-    published = evaluator.published_version.number if evaluator.published_version else numbers[-1]
-    return {"from": published if published != numbers[0] else numbers[-1], "to": numbers[0]}
 
 
 def query_of(trial: Trial) -> dict[str, int]:
@@ -74,7 +65,6 @@ def _page(request: ProjectRequest, evaluator: Evaluator, form: ChangeForm, statu
     ctx = {
         "evaluator": evaluator,
         "form": form,
-        "has_two": len(form.fields["from"].queryset) > 1,  # type: ignore[attr-defined]
         "trial": trial,
         "draft": Draft.objects.of(request.user, evaluator, "").first(),
         "may_run": request.role >= Role.EDITOR,

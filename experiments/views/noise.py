@@ -19,7 +19,7 @@ from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator, EvaluatorVersion
 from experiments.analysis.columns import RunProgress
 from experiments.analysis.noise import cost_of_one, flips, measurements, measuring
-from experiments.forms.trials import NoiseForm, first_choice
+from experiments.forms.trials import NoiseForm, Offer
 from experiments.ledger.progress import progress
 
 
@@ -29,9 +29,7 @@ def evaluator_noise(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides which differences of an evaluator's figures to believe: how far they move when nothing has changed."""
     evaluator = evaluator_of(request, pk)
     version = version_of(evaluator, request.GET.get("version", ""))
-    form = NoiseForm(evaluator=evaluator)
-    form.initial = {"version": version and version.number, **first_choice(evaluator, form.listed), **_typed(request)}
-    return _panel(request, evaluator, version, form)
+    return _panel(request, evaluator, version, _blank_form(request, evaluator, version))
 
 
 @require_POST
@@ -39,13 +37,13 @@ def evaluator_noise(request: ProjectRequest, pk: int) -> HttpResponse:
 def noise_start(request: ProjectRequest, pk: int) -> HttpResponse:
     evaluator = evaluator_of(request, pk)
     version = version_of(evaluator, request.POST.get("version", ""))
-    form = NoiseForm(request.POST, evaluator=evaluator)
+    form = NoiseForm(request.POST, offer=Offer.of(evaluator))
     run = form.start(request.user) if form.is_valid() else None
     if run is None:
         return _panel(request, evaluator, version, form, status=422)
     AuditEntry.note(request.project, request.user, "measured", f"the noise of {evaluator.name} {run.version}")
     if wants_fragment(request):
-        return _panel(request, evaluator, run.version, NoiseForm(evaluator=evaluator))
+        return _panel(request, evaluator, run.version, _blank_form(request, evaluator, run.version))
     messages.success(request, f"{evaluator.name} {run.version} is being measured.")
     return HttpResponseRedirect(f"{address_of(evaluator)}?version={run.version.number}")
 
@@ -67,9 +65,11 @@ def address_of(evaluator: Evaluator) -> str:
     return reverse("evaluator-noise", args=[evaluator.project.slug, evaluator.pk])
 
 
-def _typed(request: ProjectRequest) -> dict[str, str]:
-    """The numbers that are being typed, so that the estimate of calls can follow them."""
-    return {name: request.GET[name] for name in ("experiment", "against", "outputs", "repeats") if name in request.GET}
+def _blank_form(request: ProjectRequest, evaluator: Evaluator, version: EvaluatorVersion | None) -> NoiseForm:
+    """The form with what the address says is being typed, so that the estimate of calls can follow it."""
+    offer = Offer.of(evaluator)
+    typed = {name: request.GET[name] for name in ("experiment", "against", "outputs", "repeats") if name in request.GET}
+    return NoiseForm(offer=offer, initial={"version": version and version.number, **offer.first_sample(), **typed})
 
 
 def _panel(

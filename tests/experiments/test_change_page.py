@@ -12,7 +12,8 @@ from evaluators.models import Draft, Evaluator
 from experiments.analysis.change import Trial, change
 from experiments.analysis.sampling import sample_ids
 from experiments.ledger.start import start
-from experiments.models import Evaluation, OutputBody, Purpose, Run, RunState
+from experiments.ledger.verbs import stop
+from experiments.models import Evaluation, OutputBody, Purpose, Run
 from tests.experiments.judged import experiment_of
 from tests.experiments.trying import finish, heuristic_version, judge_version, reply
 
@@ -287,10 +288,12 @@ def test_a_viewer_reads_and_starts_nothing(client, bob, two, experiment):
 
 def test_a_stopped_trial_shows_what_has_no_score(as_alice, two, experiment):
     runs = Trial(*two, experiment, 50).start(None)
+    stop(runs[1])
     finish(runs[0])
-    Run.objects.filter(pk=runs[1].pk).update(state=RunState.STOPPED)
     said = text_of(look(as_alice, two[0].evaluator))
     assert "was stopped" in said
+    assert "No output has a score from both versions." in said
+    assert "Scored by only one of the two" in said
     assert "every 2s" not in said
 
 
