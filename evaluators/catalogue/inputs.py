@@ -29,6 +29,11 @@ class Input:
     read: Callable[[Any], Any]
     is_text: bool = False
 
+    @property
+    def title(self) -> str:
+        """The key as a label of a form."""
+        return self.key[0].upper() + self.key[1:].replace("_", " ").replace(" json", " JSON")
+
 
 def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

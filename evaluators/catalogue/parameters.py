@@ -65,8 +65,8 @@ class Parameter:
     @property
     def title(self) -> str:
         """The name as a label of a form."""
-        words = self.name.removesuffix("_s") if self.name.endswith("_s") else self.name
-        return words[0].upper() + words[1:].replace("_", " ")
+        words = self.name.removesuffix("_s").replace("_", " ").replace("json", "JSON")
+        return words[0].upper() + words[1:]
 
     @property
     def is_required(self) -> bool:
