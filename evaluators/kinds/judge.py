@@ -173,6 +173,8 @@ class Judge:
         score = await judge(asks[0], how, config.passing, tools.chat)
         if len(asks) == 1 or score.status is not Status.SCORED:
             return score
+        if asks[0] == asks[1]:  # two equal outputs: the same question, so the same reply
+            return in_both(score, replace(score, replies=(), latency_ms=None), config.passing)
         return in_both(score, await judge(asks[1], how, config.passing, tools.chat), config.passing)
 
 

@@ -125,10 +125,9 @@ def _messages(evaluation: Evaluation) -> list[list[tuple[str, Any, str]]]:
         work = work_of(evaluation.run.version)
     except BadConfig:
         return []
-    sample = sample_of(evaluation.output, evaluation.baseline_output)
-    samples = [sample, sample.exchanged()] if sample.comparison and work.needs.calls > 1 else [sample]
-    questions = [work.kind.message(work.config, each) for each in samples]
-    return [pieces for question in questions if question and (pieces := _pieces(question))]
+    question = work.kind.message(work.config, sample_of(evaluation.output, evaluation.baseline_output))
+    questions = (question, question.exchanged) if question else ()
+    return [pieces for each in questions if each and (pieces := _pieces(each))]
 
 
 def _pieces(question: Question) -> list[tuple[str, Any, str]]:

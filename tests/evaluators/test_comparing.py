@@ -111,6 +111,11 @@ def test_a_reply_that_was_asked_again_counts_in_its_order(chat_server):
     assert [reply.reusable for reply in score.replies] == [False, True, True]
 
 
+def test_two_equal_outputs_are_asked_about_once_and_are_equal(chat_server):
+    score = judged(chat_server, "r\nA", sample=replace(PAIR, comparison=Comparand(PAIR.outputs)))
+    assert (score.value, chat_server.calls, len(score.replies)) == (0.5, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("sample", "path"),
     [
