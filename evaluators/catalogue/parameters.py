@@ -79,8 +79,6 @@ class Parameter:
 
     def read(self, stored: Any) -> Any:
         """What the function is given for a stored value. Raises BadSetting."""
-        if self.is_required and stored in ("", None):
-            raise BadSetting("Fill this in; there is nothing that it could be by itself.")
         if fault := self.fault(stored):
             raise BadSetting(fault)
         return self.ready(stored)

@@ -91,8 +91,9 @@ class Schema:
         for error in self._validator.iter_errors(value):
             if error.kind.name in _OUT_OF_TIME:
                 raise TimeoutError
-            if not keywords or error.kind.name in keywords:
-                yield Violation(_spelled(error.instance_path), error.kind.name, _cut(error.message))
+            keyword = next((step for step in reversed(error.schema_path) if isinstance(step, str)), "")
+            if not keywords or keyword in keywords:
+                yield Violation(_spelled(error.instance_path), keyword, _cut(error.message))
 
 
 @lru_cache(maxsize=256)

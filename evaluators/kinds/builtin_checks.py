@@ -34,6 +34,8 @@ def _wrong_settings(entry: Entry, config: BuiltinConfig) -> Iterator[FieldError]
     stored, wrong = config.parameters, False
     for parameter in entry.parameters:
         try:
+            if parameter.is_required and stored[parameter.name] == "":
+                raise BadSetting("Fill this in; there is nothing that it could be by itself.")
             parameter.read(stored[parameter.name])
         except BadSetting as error:
             wrong = True
