@@ -154,15 +154,27 @@ class JudgeForm(ScoredForm):
             "prompt": [str(config["prompt"])],
             "guide": [str(config["guide"])],
             "model": [model_choice(config["connection_id"], config["model"])],
-            "variable_name": [str(variable["name"]) for variable in config["variables"]],
-            "variable_path": [str(variable["path"]) for variable in config["variables"]],
-            "image_path": [str(path) for path in config["images"]],
+            "variable_name": [_text(variable["name"]) for variable in config["variables"]],
+            "variable_path": [_text(variable["path"]) for variable in config["variables"]],
+            "image_path": [_text(path) for path in _list(config["images"])],
             "both_orders": _ticked(config["both_orders"]),
             "weighted": _ticked(config["weighted"]),
             "temperature": [as_number(config["temperature"])],
             "max_tokens": [str(config["max_tokens"])],
             "seed": ["" if config["seed"] is None else str(config["seed"])],
         }
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _ticked(value: Any) -> list[str]:

@@ -1,8 +1,12 @@
 """Variables, images and orders of a judge, as people type them."""
 
+import json
+
 import pytest
 
+from evalstudio.projects.models import ApiToken, Scope
 from evaluators.kinds import get_kind
+from evaluators.models import EvaluatorVersion
 from tests.evaluators.editor_forms import judge_fields, rehearsal
 from tests.evaluators.kinds.test_forms import faults, judge_form, typed
 
@@ -129,3 +133,51 @@ def test_the_measures_and_calls_follow_from_the_settings():
     assert names(loaded(runs_on="comparison")) == (["flipped"], 2)
     assert names(loaded(runs_on="comparison", both_orders=False, weighted=True)) == (["weighed"], 1)
     assert names(loaded(weighted=True, scoring={"type": "percentage"})) == ([], 1), "a number has no options"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"images": "inputs.picture"},
+        {"images": [7]},
+        {"variables": [{"name": "T"}]},
+        {"variables": ["T"]},
+        {"variables": [{"name": "T", "path": None}]},
+        {"both_orders": "yes"},
+        {"weighted": 1},
+    ],
+)
+def test_a_configuration_of_another_shape_is_never_typed(odd):
+    judge = get_kind("judge")
+    with pytest.raises((TypeError, KeyError)):
+        judge.form.typed(judge.blank() | odd)
+
+
+def test_the_api_takes_and_names_the_same_settings(client, project, connection, alice):
+    _, secret = ApiToken.issue(project, alice, "tests", Scope.WRITE)
+
+    def post(name, **config):
+        return client.post(
+            f"/api/projects/{project.slug}/evaluators/",
+            json.dumps({"name": name, "kind": "judge", "config": config}),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {secret}"},
+        )
+
+    config = {
+        "prompt": "{{ Old }} {{ comparison.outputs.value }}",
+        "connection_id": connection.pk,
+        "model": "rehearsal",
+        "runs_on": "comparison",
+        "scoring": {"type": "percentage"},
+        "variables": [{"name": "Old", "path": "outputs.value"}],
+        "images": ["inputs.picture"],
+        "weighted": True,
+    }
+    assert post("Which", **config).status_code == 201
+    assert EvaluatorVersion.objects.get().config["both_orders"] is True
+    assert post("Other", **(config | {"images": "inputs.picture"})).status_code == 400
+    wrong = config | {"variables": [{"name": "Old", "path": "output.value"}], "images": ["output"]}
+    reply = post("Other", **wrong)
+    assert reply.status_code == 400
+    assert {error["field"] for error in reply.json()["errors"]} == {"config.variable_path.0", "config.image_path.0"}
