@@ -19,6 +19,7 @@ from evaluators.differences import as_sentence, named_differences
 from evaluators.forms.identity import IdentityForm
 from evaluators.kinds import BadConfig, Kind
 from evaluators.models import Draft, Evaluator, EvaluatorVersion
+from evaluators.paths import BadPath, parse
 from evaluators.starters import Starter
 from evaluators.typed_rows import repeated
 
@@ -102,6 +103,18 @@ class Place:
         """What differs, as a sentence."""
         return as_sentence(self.differences(typed), self.saved_as)
 
+    def paths(self, typed: QueryDict) -> tuple[str, ...]:
+        """The places of a case that the typed form reads, in one spelling each, as far as it can be read already."""
+        form = self.kind.form(typed, project=self.project)
+        form.is_valid()
+        try:
+            known = self.kind.paths(self.kind.load(form.to_config(), self.kind.schema))
+        except ValueError:  # a prompt or a setting is wrong, which is said beside it
+            known = ()
+        columns = [column for each in repeated(self.kind.form).values() for column in each if column.endswith("path")]
+        in_rows = [text for column in columns for text in typed.getlist(column)]
+        return tuple(dict.fromkeys(filter(None, map(_spelled, [*known, *in_rows]))))
+
     def save(self, identity: IdentityForm, form: Any) -> tuple[EvaluatorVersion, bool]:
         """Save the checked forms as the next version and forget the draft: (version, whether anything changed).
 
@@ -129,6 +142,14 @@ class Place:
         except IntegrityError:
             raise NameTaken from None
         return version, revised or renamed
+
+
+def _spelled(path: str) -> str:
+    """The path in its one spelling; "" where the text is none."""
+    try:
+        return parse(path).text
+    except BadPath:
+        return ""
 
 
 def _choices_of(fields: Mapping[str, forms.Field]) -> Fields:

@@ -6,8 +6,10 @@ from experiments.views import (
     choosing,
     datasets,
     exports,
+    golden,
     home,
     imports,
+    mapping_coverage,
     noise,
     pairs,
     peeks,
@@ -28,6 +30,7 @@ dataset_urls = [
 bench_urls = [
     path("bench/picker/", bench_picker.bench_picker, name="bench-picker"),
     path("bench/sample/", bench_picker.bench_sample, name="bench-sample"),
+    path("bench/coverage/", mapping_coverage.mapping_coverage, name="mapping-coverage"),
 ]
 
 result_urls = [
@@ -38,6 +41,7 @@ result_urls = [
     path("experiments/<int:pk>/peek/<int:output>/", peeks.experiment_peek, name="experiment-peek"),
     path("experiments/<int:pk>/export.<str:form>", exports.experiment_export, name="experiment-export"),
     path("evaluations/<int:pk>/exchange/", peeks.evaluation_exchange, name="evaluation-exchange"),
+    path("evaluations/<int:pk>/golden/", golden.golden_keep, name="golden-keep"),
 ]
 
 pair_urls = [

@@ -103,6 +103,7 @@ PAGES = {
     "import-discard": Door(None, EDITOR),
     "bench-picker": Door(VIEWER),
     "bench-sample": Door(VIEWER),
+    "mapping-coverage": Door(None, EDITOR),
     "experiment-list": Door(VIEWER),
     "experiment-page": Door(VIEWER),
     "experiment-columns": Door(VIEWER),

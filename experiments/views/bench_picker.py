@@ -19,12 +19,11 @@ from django.views.decorators.http import require_safe
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
-from evaluators.core import COMPARISON, Comparand, Sample
+from evaluators.core import Comparand, Sample
 from evaluators.paths import existing_paths, preview
 from experiments.models import Case, CaseSpan, Dataset, Experiment, Output
+from experiments.views.case_source import CaseSource
 
-PASTED = "pasted"  # instead of an experiment: the outputs are typed beside the case
-MOST_LISTED = 200  # data sets, and experiments of one
 RUNS_ON = "#editor [name=runs_on]:checked, #editor [name=runs_on][type=hidden]"  # what the editor's choice is read by
 BESIDE = 20  # cases listed before and after the chosen one
 
@@ -34,8 +33,7 @@ class Picked:
     """What is chosen in the picker; None where there is nothing to choose from."""
 
     dataset: Dataset | None
-    experiment: Experiment | None = None  # in a comparison the baseline
-    compared: Experiment | None = None
+    experiment: Experiment | None = None
     span: CaseSpan | None = None
     listed: tuple[CaseSpan, ...] = ()  # the cases that the list offers, the chosen one among them
     has_previous: bool = False
@@ -46,26 +44,21 @@ class Picked:
 @project_page(Role.VIEWER)
 def bench_picker(request: ProjectRequest) -> HttpResponse:
     """Helps to decide on which case to try an evaluator."""
-    datasets = list(
-        Dataset.objects.filter(project=request.project, latest_version__gt=0).order_by("name")[:MOST_LISTED]
-    )
-    experiments = _experiments(request)
-    dataset = _chosen_dataset(request, datasets, experiments)
-    of_dataset = [each for each in experiments if dataset and each.dataset_version.dataset_id == dataset.pk]
-    compares = request.GET.get("runs_on") == COMPARISON
-    experiment, compared = _chosen_experiments(request, of_dataset, compares)
-    picked = replace(_pick(request, dataset, experiment) if dataset else Picked(None), compared=compared)
+    source = CaseSource.chosen(request.project, request.GET)
+    experiment, compared = source.experiment, source.compared
+    picked = _pick(request, source.dataset, experiment) if source.dataset else Picked(None)
     sample, output = sample_of(picked.span.case, experiment) if picked.span else (None, None)
     other, other_output = sample_of(picked.span.case, compared) if picked.span and compared else (None, None)
     if sample and other:
         sample = replace(sample, comparison=Comparand(other.outputs, other.steps))
     context = {
-        "compares": compares,
+        "compares": source.compares,
+        "compared": compared,
         "runs_on": RUNS_ON,
         "sides": [("sample_outputs", experiment, output, sample), ("sample_comparison", compared, other_output, other)],
         "picked": picked,
-        "datasets": datasets,
-        "experiments": of_dataset,
+        "datasets": source.datasets,
+        "experiments": source.experiments,
         "words": request.GET.get("case_q", "").strip(),
         "cases": [(span.case_id, span.key, preview(_unwrapped(span.case.inputs))) for span in picked.listed],
         "output": output,
@@ -119,48 +112,6 @@ def _unwrapped(inputs: Any) -> Any:
     return next(iter(inputs.values())) if isinstance(inputs, dict) and inputs else inputs
 
 
-def _experiments(request: ProjectRequest) -> list[Experiment]:
-    rows = Experiment.objects.filter(project=request.project).select_related("system", "dataset_version")
-    newest = list(rows.order_by("-pk")[:MOST_LISTED])
-    wanted = id_in(request.GET.get("experiment", ""))
-    if wanted is not None and wanted not in {experiment.pk for experiment in newest}:
-        newest += rows.filter(pk=wanted)
-    return newest
-
-
-def _chosen_dataset(request: ProjectRequest, datasets: list[Dataset], experiments: list[Experiment]) -> Dataset | None:
-    """The one that is asked for, else that of the experiment that is asked for or of the newest, else the first."""
-    by_id = {str(dataset.pk): dataset for dataset in datasets}
-    asked = [each for each in experiments if str(each.pk) == request.GET.get("experiment", "")]
-    of_experiment = [str(each.dataset_version.dataset_id) for each in (*asked, *experiments[:1])]
-    for wanted in (request.GET.get("dataset", ""), *of_experiment):
-        if wanted in by_id:
-            return by_id[wanted]
-    return datasets[0] if datasets else None
-
-
-def _chosen_experiments(
-    request: ProjectRequest, experiments: list[Experiment], compares: bool
-) -> tuple[Experiment | None, Experiment | None]:
-    """(the experiment, the one compared with it); None where outputs are to be pasted, or nothing is compared.
-
-    What is not asked for is the newest; in a comparison that is the compared one, and the baseline the one before.
-    """
-    if not compares:
-        return _asked_for(request, "experiment", experiments), None
-    baseline = _asked_for(request, "experiment", experiments[1:] + experiments[:1])
-    others = [each for each in experiments if each != baseline]
-    return baseline, _asked_for(request, "compared", others)
-
-
-def _asked_for(request: ProjectRequest, name: str, experiments: list[Experiment]) -> Experiment | None:
-    """The one that is asked for, else the first; None where outputs are to be pasted."""
-    wanted = request.GET.get(name, "")
-    if wanted == PASTED or not experiments:
-        return None
-    return next((each for each in experiments if str(each.pk) == wanted), experiments[0])
-
-
 def _pick(request: ProjectRequest, dataset: Dataset, experiment: Experiment | None) -> Picked:
     number = experiment.dataset_version.number if experiment else dataset.latest_version
     spans = CaseSpan.objects.filter(dataset=dataset).at(number)
@@ -177,7 +128,7 @@ def _pick(request: ProjectRequest, dataset: Dataset, experiment: Experiment | No
     before, after = list(_before(spans, chosen)[:BESIDE]), list(_after(spans, chosen)[:BESIDE])
     listed = CaseSpan.objects.select_related("case").in_bulk([span.pk for span in (*before[::-1], chosen, *after)])
     ordered = tuple(listed[span.pk] for span in (*before[::-1], chosen, *after))
-    return Picked(dataset, experiment, None, listed[chosen.pk], ordered, bool(before), bool(after))
+    return Picked(dataset, experiment, listed[chosen.pk], ordered, bool(before), bool(after))
 
 
 def _before(spans: QuerySet, span: CaseSpan) -> QuerySet:

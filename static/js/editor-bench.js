@@ -1,5 +1,5 @@
-// The test bench: which paths the chosen or pasted sample has (for the completion in the editors), and a pasted sample
-// that is still there after a reload. Running the test itself is htmx.
+// The test bench: which paths the chosen or pasted sample has (for the completion in editors and of inputs that take a
+// path), and a pasted sample that is still there after a reload. Running the test itself is htmx.
 const source = document.getElementById("bench-source");
 const pasted = document.querySelector("[data-pasted-sample]");
 const paths = document.getElementById("bench-paths");
@@ -12,7 +12,11 @@ let pastedPaths = "[]";
 const pasting = () => source.querySelector("[value=paste]").checked;
 
 function offer() {
-  paths.textContent = pasting() ? pastedPaths : (document.getElementById("case-paths")?.textContent ?? "[]");
+  const offered = pasting() ? pastedPaths : (document.getElementById("case-paths")?.textContent ?? "[]");
+  if (paths.textContent === offered) return;
+  paths.textContent = offered;
+  const options = JSON.parse(offered).map(({ path, preview }) => new Option(preview, path));
+  document.getElementById("case-path-list")?.replaceChildren(...options);
 }
 
 async function read() {

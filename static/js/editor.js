@@ -3,7 +3,8 @@
 //   data-paths-url    JSON list of {path, preview} that really exist in the chosen case; "{" opens them in a prompt
 //   data-paths-from   instead of the address, the selector of an element that holds this list now
 //   data-error-line   line (from 1) to mark at the start; later marks come with [data-error-for="<id>"][data-line]
-//   button[data-fix-for="<id>"][data-fix-from][data-fix-to] puts the right word in place of the wrong one
+//   button[data-fix-for="<id>"][data-fix-from][data-fix-to] puts the right word in place of the wrong one; without
+//   data-fix-for in all prompts and in all inputs of paths, [data-path]
 const source = document.querySelector("script[data-codemirror]");
 const editors = new Map(); // textarea -> {view, markLine}
 let library = null;
@@ -180,6 +181,7 @@ function scan() {
 function replaceWord(textarea, from, to) {
   const wrong = new RegExp(`(?<![\\w.])${from.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?!\\w)`, "g");
   const text = textarea.value.replace(wrong, () => to);
+  if (text === textarea.value) return;
   const view = editors.get(textarea)?.view;
   if (view) {
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
@@ -191,8 +193,11 @@ function replaceWord(textarea, from, to) {
 }
 
 document.addEventListener("click", (event) => {
-  const fix = event.target.closest("[data-fix-for]");
-  if (fix) replaceWord(document.getElementById(fix.dataset.fixFor), fix.dataset.fixFrom, fix.dataset.fixTo);
+  const fix = event.target.closest("[data-fix-from]");
+  if (!fix) return;
+  const { fixFor: id, fixFrom: from, fixTo: to } = fix.dataset;
+  const places = id ? [document.getElementById(id)] : document.querySelectorAll("[data-path], [data-editor=prompt]");
+  for (const place of places) replaceWord(place, from, to);
 });
 document.addEventListener("htmx:after:swap", scan);
 scan();
