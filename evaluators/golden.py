@@ -35,7 +35,9 @@ class NotKept(ValueError):
 # --- Samples ----------------------------------------------------------------------------------------------------------
 def stored_sample(sample: Sample) -> dict[str, Any]:
     """The sample as it is stored; what it lacks is left out. Raises NotKept."""
-    parts = {name: value for name, value in sample.roots().items() if value is not None}
+    parts = _known(sample.roots())
+    if sample.comparison:
+        parts["comparison"] = _known(parts["comparison"])
     text = json.dumps(parts, ensure_ascii=False)
     if not parts:
         raise NotKept("This sample is empty. Give at least its outputs.", "sample")
@@ -44,6 +46,10 @@ def stored_sample(sample: Sample) -> dict[str, Any]:
     if not is_storable(text) or "\\u0000" in text:
         raise NotKept("Leave out the characters that cannot be stored: NUL and halves of characters.", "sample")
     return parts
+
+
+def _known(parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parts.items() if value is not None}
 
 
 def sample_in(stored: Mapping[str, Any]) -> Sample:

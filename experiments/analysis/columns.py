@@ -96,6 +96,11 @@ class Column:
 
     @property
     def is_published(self) -> bool:
+        """Whether its version was ever published. No query where runs come with `version__publication`."""
+        return hasattr(self.run.version, "publication")
+
+    @property
+    def is_standing(self) -> bool:
         """Whether the run used the version that its evaluator stands for at present."""
         return self.run.version_id == self.evaluator.published_version_id
 
@@ -137,7 +142,7 @@ class Column:
 def current_runs(experiment: Experiment, baseline: Experiment | None = None) -> list[Run]:
     """The runs whose results the experiment shows, alone or against a baseline, in the order of their evaluators."""
     runs = experiment.runs.filter(is_current=True, baseline=baseline).select_related(
-        "version__evaluator__project", "connection"
+        "version__evaluator__project", "version__publication", "connection"
     )
     return list(runs.order_by("version__evaluator", "version__number", "pk"))
 

@@ -91,6 +91,7 @@ class RunSerializer(serializers.Serializer):
         source="run.purpose", choices=[*Purpose], help_text="Runs for a trial or for noise judge a sample: no results."
     )
     state = serializers.CharField(source="run.state")
+    is_published = serializers.BooleanField(help_text="Whether its version was ever published.")
     rehearsal = serializers.BooleanField(
         source="is_rehearsal", help_text="Its scores come from the scripted rehearsal, which is no language model."
     )

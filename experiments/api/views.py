@@ -131,7 +131,11 @@ class ResultList(_OneExperiment):
 class _Runs(ProjectView):
     def runs(self) -> Any:
         return Run.objects.filter(experiment__project=self.project).select_related(
-            "version__evaluator__project", "connection", "experiment__system", "baseline__system"
+            "version__evaluator__project",
+            "version__publication",
+            "connection",
+            "experiment__system",
+            "baseline__system",
         )
 
     def run(self, pk: int) -> Run:

@@ -105,6 +105,7 @@ def peek_context(
         "expected_calls": reading.tool_calls(case.expected_outputs),
         "steps": reading.steps(body.steps),
         "verdicts": verdicts(output, shown),
+        "may_keep": request.role >= Role.EDITOR,
         **(_two_sides(experiment, view.baseline, output) if view.baseline else {}),
     }
 

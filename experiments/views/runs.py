@@ -49,6 +49,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
     """The runs of a project with all that a line about one says."""
     return Run.objects.filter(experiment__project=project).select_related(
         "version__evaluator__project",
+        "version__publication",
         "experiment__system",
         "experiment__project",
         "experiment__dataset_version__dataset__project",
