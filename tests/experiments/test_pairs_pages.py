@@ -1,0 +1,301 @@
+"""The pages of two results: the choice of the other one, the figures between them, and their cases."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from evalstudio.projects.models import AuditEntry, Membership, Project, Role
+from evaluators.models import Evaluator
+from experiments.models import Evaluation, Experiment, Run, RunState
+from tests.experiments.compared import comparative, compared, preference
+from tests.experiments.judged import add_case, add_output, experiment_of, judged, rehearsal_of, version_of
+
+pytestmark = pytest.mark.django_db
+KEYS = re.compile(r'<span class="mono clip">([^<]+)</span>')
+
+
+@pytest.fixture
+def two(project):
+    return experiment_of(project, 6, "new"), experiment_of(project, 6, "old")
+
+
+@pytest.fixture
+def run(project, two):
+    """A loss, two wins, a tie and two cases without a score; the tie and a win flipped."""
+    told = [0.0, 1.0, 0.5, 0.75, "unscored: unparsed", "failed: unreachable"]
+    return compared(*two, preference(project, rehearsal_of(project)), told, flipped=(2, 3))
+
+
+def text_of(response) -> str:
+    return re.sub(r"\s+", " ", response.content.decode().replace("\N{NO-BREAK SPACE}", " "))
+
+
+def words_of(response) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text_of(response)))
+
+
+def keys_on(response) -> list[str]:
+    return KEYS.findall(response.content.decode())
+
+
+def against(client, mine, theirs, **query):
+    return client.get(mine.url_against(theirs.pk), query)
+
+
+def choice(client, experiment, **query):
+    return client.get(reverse("comparison-choice", args=[experiment.project.slug, experiment.pk]), query)
+
+
+# --- The choice -------------------------------------------------------------------------------------------------------
+def test_the_page_of_a_result_leads_to_the_choice(as_alice, two):
+    said = text_of(as_alice.get(two[0].get_absolute_url()))
+    assert reverse("comparison-choice", args=[two[0].project.slug, two[0].pk]) in said
+
+
+def test_the_other_results_of_the_data_set_are_offered_with_the_cases_both_have(as_alice, project, two, run):
+    mine, theirs = two
+    theirs.output_set.last().delete()
+    stranger = experiment_of(project, 2, "of other cases")
+    response = choice(as_alice, mine)
+    said = words_of(response)
+    assert f'href="{mine.url_against(theirs.pk)}"' in text_of(response)
+    assert "old 6 questions v1 5 Preference" in said
+    assert stranger.system.name not in said
+    assert f'href="{mine.get_absolute_url()}"' in text_of(response)
+
+
+def test_a_result_without_a_case_in_common_is_no_link(as_alice, two):
+    two[1].output_set.all().delete()
+    assert two[0].url_against(two[1].pk) not in text_of(choice(as_alice, two[0]))
+
+
+def test_many_results_are_found_by_their_system(as_alice, project, two):
+    found = choice(as_alice, two[0], q="OL")
+    assert "old" in words_of(found)
+    assert "No system has that in its name" in words_of(choice(as_alice, two[0], q="nobody"))
+
+
+def test_a_result_that_has_no_other_says_what_to_bring(as_alice, project):
+    said = words_of(choice(as_alice, experiment_of(project, 1)))
+    assert "Nothing to compare with yet" in said
+
+
+def test_the_choice_costs_the_same_for_three_and_for_fifteen_results(as_alice, project, django_assert_max_num_queries):
+    mine = experiment_of(project, 2, "new")
+    for number in range(14):
+        experiment_of(project, 2, f"old {number}")
+    with django_assert_max_num_queries(11):
+        choice(as_alice, mine)
+
+
+# --- The figures ------------------------------------------------------------------------------------------------------
+def test_the_head_says_how_often_the_one_beats_the_other_and_how_sure_that_is(as_alice, two, run):
+    said = words_of(against(as_alice, *two))
+    assert "How often new beats old, a tie counting half" in said
+    assert "2 wins 50.0 % 1 tie 25.0 % 1 loss 25.0 %" in said
+    assert "2 flipped with the order" in said
+    assert "56.2 %" in said
+    assert "4 of 6" in said
+    assert "standard error 21.348 points" in said
+    assert "Orders disagree" in said
+    assert "cannot tell" in said
+
+
+def test_a_clear_winner_is_called_better_and_the_mirror_has_runs_of_its_own(as_alice, project, two):
+    run = compared(*two, comparative(project), [1.0] * 6)
+    there = against(as_alice, *two)
+    assert 'class="verdict is-better"' in text_of(there)
+    mirror = two[1].url_against(two[0].pk)
+    assert f'href="{mirror}"' in text_of(there)
+    back = as_alice.get(mirror)
+    assert "Not compared yet" in text_of(back)
+    assert "1 run there" in text_of(back)
+    assert Run.objects.get() == run
+
+
+def test_a_rehearsal_says_that_it_is_one(as_alice, project, two):
+    rehearsal = rehearsal_of(project)
+    compared(*two, preference(project, rehearsal), [1.0] * 6, connection=rehearsal)
+    assert "no language model" in text_of(against(as_alice, *two))
+
+
+def test_runs_of_each_result_alone_and_of_other_pairs_do_not_show(as_alice, project, two, run):
+    judged(two[0], version_of(project, "Facts"), [1.0] * 6)
+    third = experiment_of(project, 6, "third")
+    compared(two[0], third, comparative(project, "Elsewhere"), [1.0] * 6)
+    assert [head["column"].run for head in against(as_alice, *two).context["heads"]] == [run]
+
+
+def test_a_comparison_is_no_figure_of_the_result_itself(as_alice, project, two, run):
+    for address in (
+        two[0].get_absolute_url(),
+        reverse("experiment-list", args=[project.slug]),
+        reverse("home-results", args=[project.slug]),
+        reverse("experiment-export", args=[project.slug, two[0].pk, "csv"]),
+    ):
+        response = as_alice.get(address)
+        content = b"".join(response.streaming_content) if response.streaming else response.content
+        assert b"Preference" not in content, address
+
+
+def test_cases_of_one_side_are_listed_as_not_comparable(as_alice, project, two, run):
+    dataset = two[0].dataset_version.dataset
+    add_output(two[0], add_case(dataset, "only-mine", 7))
+    response = against(as_alice, *two)
+    said = words_of(response)
+    assert "Not comparable" in said
+    assert "Only new: 1 case only-mine" in said
+    assert "only-mine" not in keys_on(response)
+
+
+def test_results_without_a_common_case_say_so(as_alice, project, two):
+    two[0].output_set.all().delete()
+    assert "no case in common" in words_of(against(as_alice, *two))
+
+
+# --- The rows ---------------------------------------------------------------------------------------------------------
+SCORED = ["case-000", "case-002", "case-003", "case-001"]
+
+
+def test_what_the_baseline_won_comes_first_unless_the_other_is_asked_for(as_alice, two, run):
+    assert keys_on(against(as_alice, *two)) == [*SCORED, "case-005", "case-004"]
+    assert "Where old won first" in words_of(against(as_alice, *two))
+    assert keys_on(against(as_alice, *two, sort="high")) == [*SCORED[::-1], "case-005", "case-004"]
+    assert keys_on(against(as_alice, *two, sort="case")) == [f"case-00{n}" for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("show", "expected"),
+    {
+        "wins": ["case-003", "case-001"],
+        "ties": ["case-002"],
+        "losses": ["case-000"],
+        "flips": ["case-002", "case-003"],
+        "unscored": ["case-004"],
+        "failed": ["case-005"],
+        "below": [*SCORED, "case-005", "case-004"],  # no word of comparisons
+    }.items(),
+)
+def test_rows_are_filtered_by_outcome(as_alice, two, run, show, expected):
+    assert keys_on(against(as_alice, *two, show=show)) == expected
+
+
+def test_filters_say_how_many_they_keep(as_alice, two, run):
+    chips = {chip["word"]: chip["count"] for chip in against(as_alice, *two).context["chips"]}
+    assert chips == {"All": 6, "Losses": 1, "Ties": 1, "Wins": 2, "Flips": 2, "Failed": 1, "Unscored": 1}
+
+
+def test_before_any_run_the_pairs_can_be_read(as_alice, two):
+    response = against(as_alice, *two)
+    assert keys_on(response) == [f"case-00{n}" for n in range(6)]
+    assert "Not compared yet" in words_of(response)
+
+
+def test_the_page_costs_the_same_for_few_and_many_rows(as_alice, project, django_assert_max_num_queries):
+    version = comparative(project)
+    for n in (3, 25):
+        mine, theirs = experiment_of(project, n, f"new {n}"), experiment_of(project, n, f"old {n}")
+        compared(mine, theirs, version, [1.0] * n)
+        against(as_alice, mine, theirs)
+        with django_assert_max_num_queries(14):
+            against(as_alice, mine, theirs)
+
+
+# --- Running ----------------------------------------------------------------------------------------------------------
+def begin(client, mine, theirs, version, **more):
+    address = reverse("run-start", args=[mine.project.slug, mine.pk])
+    return client.post(address, {"version": version.pk, "baseline": theirs.pk, **more}, follow=True)
+
+
+def test_comparative_evaluators_are_offered_for_pairs_and_others_for_results_alone(as_alice, project, two):
+    pair, alone = comparative(project), version_of(project, "Facts")
+    old = comparative(project, "Gone")
+    Evaluator.objects.filter(pk=old.evaluator_id).update(archived_at=timezone.now())
+    assert against(as_alice, *two).context["addable"] == [pair]
+    assert as_alice.get(two[0].get_absolute_url()).context["addable"] == [alone]
+    Evaluator.objects.filter(pk=pair.evaluator_id).update(published_version=None)
+    assert "has no comparative evaluator that is published" in words_of(against(as_alice, *two))
+
+
+def test_a_comparison_is_started_over_the_pairs_and_noted(as_alice, project, two):
+    two[1].output_set.last().delete()
+    response = begin(as_alice, *two, comparative(project))
+    run = Run.objects.get()
+    assert response.redirect_chain == [(two[0].url_against(two[1].pk), 302)]
+    assert (run.experiment, run.baseline) == two
+    assert Evaluation.objects.filter(run=run).count() == 5
+    assert AuditEntry.objects.get().subject == "Shorter output v1 on new against old"
+    assert "Shorter output v1 is running." in text_of(response)
+    assert 'hx-trigger="every 2s"' in text_of(response)
+
+
+@pytest.mark.parametrize("kind", ["alone", "together"])
+def test_a_version_of_the_wrong_sort_is_refused_in_words(as_alice, project, two, kind):
+    if kind == "alone":
+        said = text_of(begin(as_alice, *two, version_of(project, "Facts")))
+        assert "This version judges one result." in said
+    else:
+        address = reverse("run-start", args=[project.slug, two[0].pk])
+        said = text_of(as_alice.post(address, {"version": comparative(project).pk}, follow=True))
+        assert "This version compares two results." in said
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("baseline", ["", "x", "0", "99999999"])
+def test_an_unknown_baseline_is_not_found(as_alice, project, two, baseline):
+    address = reverse("run-start", args=[project.slug, two[0].pk])
+    assert as_alice.post(address, {"version": comparative(project).pk, "baseline": baseline}).status_code == 404
+
+
+def test_figures_are_polled_while_it_runs(as_alice, project, two):
+    compared(*two, comparative(project), [1.0, "pending"], state=RunState.ACTIVE)
+    response = as_alice.get(f"{two[0].url_against(two[1].pk)}columns/")
+    assert 'hx-trigger="every 2s"' in text_of(response)
+    assert "1 pending" in words_of(response)
+    Run.objects.update(state=RunState.FINISHED)
+    assert "every 2s" not in text_of(as_alice.get(f"{two[0].url_against(two[1].pk)}columns/"))
+
+
+def test_pairs_that_came_later_can_be_judged_too(as_alice, project, two):
+    compared(*two, comparative(project), [1.0] * 4)
+    response = against(as_alice, *two)
+    assert "Pairs came after this run." in text_of(response)
+    assert [len(keys_on(response)), keys_on(response)[-2:]] == [6, ["case-004", "case-005"]]
+
+
+# --- Who may ----------------------------------------------------------------------------------------------------------
+def addresses(mine, theirs) -> list[str]:
+    here = mine.url_against(theirs.pk)
+    parts = ("", "columns/", f"peek/{mine.output_set.first().pk}/", "export.csv", "export.jsonl")
+    return [reverse("comparison-choice", args=[mine.project.slug, mine.pk]), *(f"{here}{part}" for part in parts)]
+
+
+def test_a_viewer_reads_and_is_offered_no_verb(client, bob, two, run):
+    client.force_login(bob)
+    for address in addresses(*two):
+        assert client.get(address).status_code == 200, address
+    assert text_of(against(client, *two)).count('method="post"') == 1  # to sign out
+    assert begin(client, *two, run.version).status_code == 403
+
+
+def test_an_editor_runs(client, bob, project, two):
+    Membership.objects.filter(user=bob).update(role=Role.EDITOR)
+    client.force_login(bob)
+    begin(client, *two, comparative(project))
+    assert Run.objects.get().started_by == bob
+
+
+def test_a_stranger_finds_nothing(client, charlie, two, run):
+    client.force_login(charlie)
+    for address in addresses(*two):
+        assert client.get(address).status_code == 404, address
+
+
+def test_a_result_of_another_project_or_data_set_is_no_baseline(as_alice, alice, project, two):
+    other = experiment_of(Project.start("Other", alice), 6, "old")
+    apart = experiment_of(project, 2, "of other cases")
+    for baseline in (other, apart, two[0]):
+        assert against(as_alice, two[0], baseline).status_code == 404
+    assert Experiment.objects.count() == 4
