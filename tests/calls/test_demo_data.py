@@ -9,6 +9,8 @@ import jinja2
 import pytest
 
 from evalstudio.calls.rehearsal import rehearse
+from evaluators.kinds import KINDS
+from evaluators.starters import STARTERS
 
 DEMO = Path(__file__).resolve().parents[2] / "evalstudio" / "demo"
 SYSTEMS = ("assistant-2.3", "assistant-3.0")
@@ -26,7 +28,7 @@ OUTPUTS = {system: lines(f"outputs-{system}.jsonl") for system in SYSTEMS}
 EVALUATORS = {
     evaluator["name"]: evaluator for evaluator in json.loads((DEMO / "evaluators.json").read_text(encoding="utf-8"))
 }
-JUDGES = [name for name, evaluator in EVALUATORS.items() if evaluator["kind"] == "judge"]
+JUDGES = [name for name, evaluator in EVALUATORS.items() if "prompt" in evaluator]
 
 
 def marked(value, path: str):
@@ -121,9 +123,13 @@ def test_some_cases_lack_what_a_judge_reads():
 
 def test_evaluators_of_several_kinds_are_complete():
     assert len(JUDGES) == 2
-    assert len(EVALUATORS) >= 5
+    assert {evaluator["kind"] for evaluator in EVALUATORS.values()} == set(KINDS)
+    assert all(evaluator["description"] for evaluator in EVALUATORS.values())
     for evaluator in EVALUATORS.values():
-        assert evaluator["description"]
+        if "starter" in evaluator:
+            assert STARTERS[evaluator["starter"]].kind == evaluator["kind"]
+        if "threshold" not in evaluator:
+            continue
         assert 0 < evaluator["threshold"] <= 1
         assert evaluator["direction"] == "higher"
         if evaluator["kind"] == "heuristic":

@@ -15,8 +15,10 @@ from evalstudio.calls.models import REHEARSAL_URL, Connection
 from evalstudio.projects import entry
 from evalstudio.projects.models import AuditEntry, Membership, Project, Role, User
 from evaluators.editing import as_typed
+from evaluators.engine import work_of
 from evaluators.kinds import get_kind
 from evaluators.models import Evaluator, EvaluatorVersion
+from evaluators.starters import STARTERS
 from experiments.datasets.importing import running
 from experiments.datasets.importing.starting import prepare_import
 from experiments.ledger.start import start
@@ -94,7 +96,8 @@ class Command(BaseCommand):
         kind = get_kind(told["kind"])
         renamed = {"reasoning_guide": "guide"}
         given = {renamed.get(name, name): value for name, value in told.items()}
-        config = {name: given.get(name, default) for name, default in kind.blank().items()}
+        begun = STARTERS[told["starter"]].config if "starter" in told else kind.blank()
+        config = {name: given.get(name, default) for name, default in begun.items()}
         if "connection_id" in config:
             config |= {"connection_id": connection.pk, "model": connection.model}
         form = kind.form(as_typed(kind.form.typed(config)), project=project)
@@ -104,11 +107,19 @@ class Command(BaseCommand):
         return evaluator.revise(form.to_config(), schema=kind.schema, author=owner, note=told["description"])
 
     def _run(self, project: Project, owner: User, versions: list[EvaluatorVersion]) -> None:
-        for experiment in Experiment.objects.filter(project=project, system__name__in=SYSTEMS).order_by("pk"):
-            for version in versions:
+        """Every version over each system; comparative ones over the newer against the older, people over the newer."""
+        found = Experiment.objects.filter(project=project, system__name__in=SYSTEMS).select_related("dataset_version")
+        older, newer = found.order_by("pk")
+        for version in versions:
+            needs = work_of(version).needs
+            if needs.compares:
+                start(version, newer, owner, baseline=older)
+                continue
+            for experiment in (newer,) if needs.lane == "people" else (older, newer):
                 start(version, experiment, owner)
         for lane in ("cpu", "net"):
             work(lane)
-        unfinished = Run.objects.filter(experiment__project=project).exclude(state=RunState.FINISHED).count()
+        runs = Run.objects.filter(experiment__project=project).exclude(lane="people")
+        unfinished = runs.exclude(state=RunState.FINISHED).count()
         if unfinished:
             self.stdout.write(f"  demo: {unfinished} runs go on in the background")
