@@ -13,7 +13,8 @@ from evaluators.core import Why
 from evaluators.scoring import EnumScoring, OffScale, Option, PercentageScoring, Scoring
 
 REASON_KEYS = ("reason", "justification", "explanation", "reasoning")
-VERDICT_KEYS = ("label", "score")
+LABEL_KEYS = ("label", "verdict")
+VERDICT_KEYS = (*LABEL_KEYS, "score")
 MOST_REASON = 20_000
 MOST_LABEL = 500  # characters of what is said in place of a label
 MOST_LOOKS = 50  # for objects in a reply that is none: each costs as much as the reply is long
@@ -157,7 +158,7 @@ def _of_object(found: Mapping[str, Any], scoring: Scoring, letters: Mapping[str,
         if "score" not in found:
             raise Unreadable(Why.UNPARSED, "The reply has no “score”.")
         return Verdict(scoring.value(found["score"]), None, reason)
-    label = found.get("label")
+    label = next((found[key] for key in LABEL_KEYS if key in found), None)
     if not isinstance(label, str):
         raise Unreadable(Why.UNPARSED, "The reply has no “label”, or one that is no text.")
     try:
