@@ -57,9 +57,14 @@ def _blanks() -> Iterable[Card]:
         yield Card(kind, kind.title, kind.summary, BLANKS)
     for kind in KINDS.values():
         if kind.can_compare:
-            title = f"{COMPARATIVE_TITLE} {kind.title}"
+            title = f"{COMPARATIVE_TITLE} {_inside(kind.title)}"
             summary = "The same, over two results of the same cases: which of them is better?"
             yield Card(kind, title, summary, BLANKS, f"?runs_on={COMPARISON}")
+
+
+def _inside(title: str) -> str:
+    """A title within another: "Heuristic" as "heuristic", "AI judge" as it is."""
+    return title if title[:2].isupper() else title[0].lower() + title[1:]
 
 
 def _cards() -> list[Card]:

@@ -23,6 +23,7 @@ from django.db.models import (
 )
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Coalesce, Lower, NullIf
+from django.db.models.lookups import IsNull
 
 from evalstudio.projects.models import Project, User
 from evalstudio.web.pagination import Order
@@ -113,11 +114,12 @@ def n_runs() -> Any:
 
 def mean_cost_usd() -> Any:
     """What an evaluation has cost on average, over the runs whose summaries know; NULL where none does."""
-    cost = Cast(KeyTextTransform("mean_cost_usd", "runs__summary"), FloatField())
+    # SQLite gives the null of JSON as a text
+    cost = Cast(NullIf(KeyTextTransform("mean_cost_usd", "runs__summary"), Value("null")), FloatField())
     of_state = KeyTransform("counts", "runs__summary")
     scored, unscored = (Cast(KeyTextTransform(state, of_state), FloatField()) for state in ("scored", "unscored"))
     answered = scored + unscored
-    knows = _REFERENCED & Q(runs__summary__mean_cost_usd__isnull=False)
+    knows = _REFERENCED & Q(IsNull(cost, False))
     return _of_versions(Sum(cost * answered, filter=knows) / NullIf(Sum(answered, filter=knows), Value(0.0)))
 
 

@@ -24,7 +24,10 @@ class EvaluatorSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Evaluator
-        fields = ("id", "name", "kind", "published_version", "published_version_id", "created_at", "updated_at")
+        fields = (
+            *("id", "name", "kind", "compares", "published_version", "published_version_id"),
+            *("created_at", "updated_at", "archived_at"),
+        )
         read_only_fields = fields
 
 

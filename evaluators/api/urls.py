@@ -1,11 +1,16 @@
 from django.urls import path
 
-from evaluators.api import exchange, golden, views
+from evaluators.api import exchange, golden, keeping, scales, views
 
 urlpatterns = [
     path("evaluators/", views.EvaluatorList.as_view(), name="api-evaluators"),
     path("evaluators/<int:pk>/", views.EvaluatorDetail.as_view(), name="api-evaluator"),
     path("evaluators/<int:pk>/versions/", views.VersionList.as_view(), name="api-versions"),
+    path("evaluators/<int:pk>/archive/", keeping.EvaluatorArchive.as_view(), name="api-evaluator-archive"),
+    path("evaluators/<int:pk>/restore/", keeping.EvaluatorRestore.as_view(), name="api-evaluator-restore"),
+    path("evaluators/<int:pk>/duplicate/", keeping.EvaluatorDuplicate.as_view(), name="api-evaluator-duplicate"),
+    path("scales/", scales.ScaleList.as_view(), name="api-scales"),
+    path("scales/<int:pk>/", scales.ScaleDetail.as_view(), name="api-scale"),
     path("evaluators/<int:pk>/versions/<int:number>/judge/", golden.GoldenJudging.as_view(), name="api-golden-judge"),
     path("evaluators/<int:pk>/versions/<int:number>/publish/", golden.Publishing.as_view(), name="api-publish"),
     path("evaluators/<int:pk>/golden-cases/", golden.GoldenCaseList.as_view(), name="api-golden-cases"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +21,7 @@ from evaluators.api.serializers import (
 )
 from evaluators.editing import NameTaken, Place, as_typed
 from evaluators.kinds import KINDS, get_kind
+from evaluators.listed import COMPARATIVE, chosen, in_project
 from evaluators.models import Evaluator, EvaluatorVersion
 
 
@@ -52,10 +53,19 @@ def checked(form: Any) -> Any:
     return form
 
 
+FILTERS = (
+    OpenApiParameter("q", str, description="Words that the name holds, every one of them."),
+    OpenApiParameter("kind", str, description=f"A kind, or `{COMPARATIVE}`: those of two results."),
+    OpenApiParameter("archived", bool, description="The archived ones instead of those in use."),
+)
+
+
 class EvaluatorList(ProjectView):
-    @listing("evaluators_list", "List evaluators", EvaluatorSerializer)
+    @listing("evaluators_list", "List evaluators", EvaluatorSerializer, parameters=FILTERS)
     def get(self, request: Request, project: str) -> Response:
-        rows = Evaluator.objects.in_use().filter(project=self.project).select_related("published_version")
+        asked = request.query_params
+        rows = chosen(in_project(self.project), asked.get("kind", "")).matching(asked.get("q", ""))
+        rows = rows.filter(archived_at__isnull=asked.get("archived") != "true").select_related("published_version")
         return self.page(rows, Order("name"), lambda found: EvaluatorSerializer(found, many=True).data)
 
     @extend_schema(

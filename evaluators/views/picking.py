@@ -45,15 +45,19 @@ def gallery(words: str = "") -> dict[str, Any]:
 
 
 def _preview(starter: Starter, project: Project) -> dict[str, Any]:
-    """A starting point as the page of an evaluator would show its version."""
+    """A starting point as the page of an evaluator would show its version, without what every blank of its kind says."""
     kind = KINDS[starter.kind]
-    settings = settings_of(kind, EvaluatorVersion(config=starter.config, config_schema=kind.schema), project)
+    ours, blank = (
+        settings_of(kind, EvaluatorVersion(config=config, config_schema=kind.schema), project)
+        for config in (starter.config, kind.blank())
+    )
+    settings = [one for one in ours if one.text and one not in blank]
     return {
         "starter": starter,
         "starter_kind": kind,
         "wants": wants(starter),
         "config": starter.config,
         "shown_template": select_template([f"evaluators/kinds/_{kind.key}_shown.html", "evaluators/_shown.html"]),
-        "texts": [one for one in settings if one.is_long and one.text],
-        "settings": [one for one in settings if not one.is_long and one.text and one.name not in SCALE],
+        "texts": [one for one in settings if one.is_long],
+        "settings": [one for one in settings if not one.is_long and one.name not in SCALE],
     }

@@ -39,7 +39,13 @@ def evaluator_run(request: ProjectRequest, pk: int) -> HttpResponse:
         "version": version,
         "page": page,
         "words": words,
-        "rows": [(each, sizes.get(each.pk, 0), done.get(each.pk)) for each in page.rows],
+        "rows": [_row(each, sizes.get(each.pk, 0), done.get(each.pk)) for each in page.rows],
         "may_run": request.role >= Role.EDITOR and version is not None and evaluator.archived_at is None,
     }
     return page_or_fragment(request, "experiments/evaluator_run.html", context)
+
+
+def _row(experiment: Experiment, size: int, run: Run | None) -> tuple[Experiment, int, Run | None, bool]:
+    """An experiment, its outputs, the run there is, and whether that has yet to take up some of them."""
+    asked = sum(run.summary["counts"].values()) if run and run.summary else 0
+    return experiment, size, run, size > asked
