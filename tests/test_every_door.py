@@ -21,7 +21,7 @@ from evalstudio.calls.models import Connection
 from evalstudio.files.keeping import keep
 from evalstudio.projects.models import ApiToken, AuditEntry, Project, Role, Scope
 from evaluators.core import Status
-from evaluators.models import Draft, Evaluator, EvaluatorVersion
+from evaluators.models import Draft, Evaluator, EvaluatorVersion, Scale
 from experiments.datasets.importing import receiving
 from experiments.ledger.start import start
 from experiments.models import (
@@ -87,13 +87,23 @@ PAGES = {
     "file-outside": Door(VIEWER),
     "evaluator-list": Door(VIEWER),
     "evaluator-new": Door(EDITOR, EDITOR),
+    "evaluator-preview": Door(EDITOR),
     "evaluator-bench": Door(None, EDITOR),
     "evaluator-draft": Door(None, EDITOR),
     "evaluator-instructions": Door(None, EDITOR),
     "evaluator-paths": Door(None, VIEWER),  # asks about a posted sample, and keeps nothing
     "evaluator-page": Door(VIEWER),
     "evaluator-edit": Door(EDITOR, EDITOR),
+    "evaluator-archive": Door(None, EDITOR),
+    "evaluator-restore": Door(None, EDITOR),
+    "evaluator-duplicate": Door(None, EDITOR),
+    "evaluator-run": Door(VIEWER),
     "evaluator-runs": Door(VIEWER),
+    "scale-list": Door(VIEWER),
+    "scale-new": Door(EDITOR, EDITOR),
+    "scale-edit": Door(EDITOR, EDITOR),
+    "scale-archive": Door(None, EDITOR),
+    "scale-restore": Door(None, EDITOR),
     "dataset-list": Door(VIEWER),
     "dataset-page": Door(VIEWER),
     "dataset-case": Door(VIEWER),
@@ -134,6 +144,11 @@ API = {
     "api-evaluators": Door(VIEWER, EDITOR),
     "api-evaluator": Door(VIEWER),
     "api-versions": Door(VIEWER, EDITOR),
+    "api-evaluator-archive": Door(None, EDITOR),
+    "api-evaluator-restore": Door(None, EDITOR),
+    "api-evaluator-duplicate": Door(None, EDITOR),
+    "api-scales": Door(VIEWER, EDITOR),
+    "api-scale": Door(VIEWER),
     "api-imports": Door(None, EDITOR),
     "api-import": Door(VIEWER),
     "api-datasets": Door(VIEWER),
@@ -213,6 +228,7 @@ def stage(project, alice, tmp_path, settings, make_experiment):  # noqa: F811
         "evaluator": version.evaluator_id,
         "version": version.pk,
         "connection": Connection.add_rehearsal(project, alice).pk,
+        "scale": Scale.objects.create(project=project, name="Marks", scoring={"type": "percentage"}).pk,
         "dataset": experiment.dataset_version.dataset_id,
         "case": Case.objects.first().pk,
         "experiment": experiment.pk,
@@ -373,7 +389,7 @@ def marked_up(stage, alice):
     alice.save()
     content = {"value": MARKUP, MARKUP: [MARKUP, {MARKUP: MARKUP}]}
     Project.objects.update(name=MARKUP[:80])
-    for model in (Evaluator, Dataset, System, Connection, ApiToken):
+    for model in (Evaluator, Scale, Dataset, System, Connection, ApiToken):
         model.objects.update(name=MARKUP[:80])
     Connection.objects.update(model=MARKUP, blocked_why=MARKUP)
     Case.objects.update(inputs=content, expected_outputs=content, metadata={MARKUP: MARKUP})
