@@ -53,7 +53,7 @@ class Human:
     """A kind of the lane "people": nothing evaluates, the rows wait until somebody grades them."""
 
     key = "human"
-    title = "Human"
+    title = "Human review"
     summary = "People read your instructions and grade each output on your scale."
     icon = "people"
     schema = 1
