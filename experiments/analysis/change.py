@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
+from evalstudio.web.numbers import points
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
@@ -156,6 +157,11 @@ class Change:
         return next((scale for scale in SCALES if max(ends, default=0.0) <= scale), SCALES[-1])
 
     @property
+    def ends(self) -> tuple[str, str]:
+        """The two ends of that mark, in points."""
+        return points(-self.scale, 0), points(self.scale, 0)
+
+    @property
     def places(self) -> dict[str, str]:
         """Value and interval of the difference as places on its track, in per cent."""
         ends = {"value": self.difference.value, "low": self.difference.low, "high": self.difference.high}
@@ -174,7 +180,7 @@ class Change:
 class Table:
     """How many outputs went from one verdict to another: a row for each verdict before, a column for each after."""
 
-    names: tuple[list[str], list[str]]  # of the rows and of the columns
+    names: list[str]  # of the columns, and of the rows in the same order
     rows: list[tuple[str, list[tuple[int, bool]], int]]  # the name, each count and whether nothing changed, the sum
 
 
@@ -189,7 +195,7 @@ def _cross(both: list[Both], name: Any) -> Table:
         (one, [(counts[one, other], one == other) for other in names], sum(counts[one, other] for other in names))
         for one in names
     ]
-    return Table((names, names), rows)
+    return Table(names, rows)
 
 
 def _case(each: Both) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Max
 
-from evalstudio.web.numbers import NBSP
+from evalstudio.web.numbers import NBSP, points
 from evaluators.core import FLIPPED
 from evaluators.models import Evaluator, EvaluatorVersion
 from evaluators.stats.estimate import Estimate
@@ -23,7 +23,7 @@ from experiments.models import Evaluation, Experiment, Purpose, Run, RunState
 
 MOST_MEASURED = 6  # measurements that the history of an evaluator shows
 MOST_FLIPS = 3  # comparisons whose flip rates are shown
-SCALE = 0.1  # the mark of a floor reaches so far to either side of zero
+SCALES = (0.05, 0.25, 1.0)  # the mark of a floor reaches so far to either side of zero, the least that holds it
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,22 @@ class Measured:
         return self.noise.deviation == 0 and self.noise.agreement.value == 1
 
     @cached_property
+    def scale(self) -> float:
+        """How far the mark of the floor reaches to either side of zero."""
+        most = self.floor_interval[1] if self.floor_interval else self.floor or 0.0
+        return next((scale for scale in SCALES if most <= scale), SCALES[-1])
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The two ends of that mark, in points."""
+        return points(-self.scale, 0), points(self.scale, 0)
+
+    @cached_property
     def places(self) -> dict[str, str]:
         """The floor and its interval as places on a track whose middle is zero, in per cent."""
         low, high = self.floor_interval or (self.floor or 0.0, self.floor or 0.0)
         known = {"floor": self.floor or 0.0, "low": low, "high": high}
-        shares = {name: min(1.0, share / SCALE) * 50 for name, share in known.items()}
+        shares = {name: min(1.0, share / self.scale) * 50 for name, share in known.items()}
         place = {name: f"{50 + share:.1f}%" for name, share in shares.items()}
         return place | {"from": f"{50 - shares['floor']:.1f}%", "width": f"{2 * shares['floor']:.1f}%"}
 

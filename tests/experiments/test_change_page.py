@@ -68,7 +68,7 @@ def test_verdicts_that_differ_are_counted_and_listed(two, experiment):
     assert found.difference.value == -6 / 30
     assert found.difference.high < 0
     assert found.verdict == "worse"
-    assert found.table.names[0] == ["passes", "fails"]
+    assert found.table.names == ["passes", "fails"]
     assert [[count for count, _ in cells] for _, cells, _ in found.table.rows] == [[14, 6], [0, 10]]
 
 
@@ -97,7 +97,7 @@ def test_what_only_one_version_scored_is_told_apart_and_never_a_zero(project, ex
     assert (len(found.scored), len(found.lopsided), found.neither, found.differing) == (27, 3, 0, [])
     assert found.difference.value == 0
     assert (found.share.n, found.share.asked) == (27, 30)
-    assert found.table.names[1] == ["passes", "no score"]
+    assert found.table.names == ["passes", "no score"]
 
 
 def test_where_the_better_direction_changed_nobody_is_called_better(project, experiment):
@@ -126,7 +126,7 @@ def test_replies_that_are_kept_are_used_again(project, alice, experiment, connec
     found = tried(two, experiment, n=20)
     assert chat_server.calls == 50
     assert len(found.differing) == 20
-    assert found.table.names[0] == ["Right", "Wrong"]
+    assert found.table.names == ["Right", "Wrong"]
 
 
 def test_comparisons_are_tried_against_their_baseline(project, experiment):
