@@ -121,9 +121,9 @@ ENUMERATED: Final = (
         "Pairwise preference",
         "Which of two answers to the same request serves the person better? Asked in both orders.",
         (
-            Option("A", 100, "The compared answer is better"),
-            Option("B", 0, "The baseline is better"),
-            Option("C", 50, "About equally good"),
+            Option("A", 100, "The second answer, the compared one, is better"),
+            Option("B", 0, "The first answer, the baseline, is better"),
+            Option("C", 50, "Both are about equally good"),
         ),
         threshold=None,
         compares=True,
