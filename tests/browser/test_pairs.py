@@ -1,0 +1,162 @@
+"""Comparing two results in the browser: choose the second, run, and read the evaluations between them."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from experiments.ledger.turn import work
+from experiments.models import Case, OutputBody
+from tests.browser_fixtures import axe_findings, overflow, sign_in
+from tests.experiments.compared import comparative, compared, preference
+from tests.experiments.judged import add_case, add_output, experiment_of, rehearsal_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+WIDTHS = (320, 700, 1440)
+
+
+@pytest.fixture
+def two(project):
+    """Two results over thirty cases, of which one has a case more."""
+    mine, theirs = experiment_of(project, 30, "assistant 2"), experiment_of(project, 30, "assistant 1")
+    add_output(theirs, add_case(theirs.dataset_version.dataset, "only-theirs", 31))
+    said = "You get a credit for the outage on your next bill"
+    OutputBody.objects.filter(output__experiment=mine).update(outputs={"value": f"I am sorry! {said} within a day."})
+    OutputBody.objects.filter(output__experiment=theirs).update(outputs={"value": f"{said}."})
+    return mine, theirs
+
+
+@pytest.fixture
+def run(project, two):
+    told = [1.0, 0.0, 0.5, *[0.75] * 24, "failed: unreachable", "unscored: unparsed", 0.25]
+    return compared(*two, preference(project, rehearsal_of(project)), told, flipped=(2, 5))
+
+
+@pytest.fixture
+def visit(page, live_server, alice):
+    sign_in(page, live_server, alice)
+
+    def go(address: str):
+        page.goto(live_server.url + address)
+        return page
+
+    return go
+
+
+def settle(page, key: str) -> None:
+    page.locator("#peek h2", has_text=re.compile(f"^{key}$")).wait_for()
+
+
+def test_from_one_result_to_the_evaluations_between_two(visit, page, project, two):
+    preference(project, rehearsal_of(project))
+    comparative(project)
+    visit(two[0].get_absolute_url())
+    page.get_by_role("link", name="Compare with…").click()
+    page.get_by_role("heading", name="Compare assistant 2 with…").wait_for()
+    assert page.get_by_role("row", name=re.compile("assistant 1")).get_by_text("30", exact=True).is_visible()
+    page.get_by_role("link", name="assistant 1", exact=True).click()
+    page.wait_for_url(f"**{two[0].url_against(two[1].pk)}")
+    page.get_by_text("Not compared yet").wait_for()
+    page.locator("#add-evaluator summary").click()
+    page.get_by_label("Run over all 30 pairs").select_option(label="Preference v1")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("Preference v1 is running.").wait_for()
+    work("net")
+    page.locator(".pw").get_by_text("30 of 30").first.wait_for()
+    page.locator("[data-row] .won").first.wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    settle(page, page.locator("[data-row] .mono").first.inner_text())
+    sides = page.locator("#peek .pair section")
+    assert [side.locator("h3").inner_text() for side in sides.all()] == ["assistant 1", "assistant 2"]
+    assert page.locator("#peek mark.own").all_inner_texts() == ["bill.", "I am sorry!", "bill within a day."]
+    page.locator("#peek .exchange summary").click()
+    page.get_by_text("Rendered message").first.wait_for()
+
+
+def test_pairs_are_walked_filtered_and_sorted_by_who_won(visit, page, two, run):
+    visit(two[0].url_against(two[1].pk))
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    settle(page, "case-001")
+    page.keyboard.press("j")
+    settle(page, "case-029")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Flips 2").click()
+    page.wait_for_url("**show=flips")
+    page.locator(".chip[aria-current=true]", has_text="Flips").wait_for()
+    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-002", "case-005"]
+    page.locator("[data-row] a").first.click()
+    settle(page, "case-002")
+    assert page.get_by_text("it answered otherwise").is_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="All 30").click()
+    page.locator(".chip[aria-current=true]", has_text="All").wait_for()
+    page.get_by_role("columnheader", name="Preference").get_by_role("link").click()
+    page.locator('th[aria-sort="descending"]').wait_for()
+    assert page.locator("[data-row] .mono").first.inner_text() == "case-000"
+
+
+def test_e_leads_from_one_pair_without_a_score_to_the_next(visit, page, two, run):
+    visit(two[0].url_against(two[1].pk))
+    for key in ("case-027", "case-028", "case-027"):
+        page.keyboard.press("e")
+        settle(page, key)
+
+
+def test_the_sides_are_swapped_by_a_link_to_the_mirror(visit, page, two, run):
+    visit(two[0].url_against(two[1].pk))
+    page.get_by_role("link", name="Swap sides").click()
+    page.wait_for_url(f"**{two[1].url_against(two[0].pk)}")
+    page.get_by_text("Not compared yet").wait_for()
+
+
+def test_everything_can_be_read_without_javascript(browser, live_server, alice, two, run):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, live_server, alice)
+    page.goto(live_server.url + two[0].url_against(two[1].pk))
+    page.locator(".pw-d summary").click()
+    assert page.get_by_text("standard error").is_visible()
+    page.get_by_role("link", name="Losses 2").click()
+    page.locator("[data-row] a").first.click()
+    assert page.locator("#peek h2").inner_text() == "case-001"
+    assert page.locator("#peek mark.own").count() == 3
+    page.get_by_role("link", name="Next case").click()
+    assert page.locator("#peek h2").inner_text() == "case-029"
+    context.close()
+
+
+def test_on_a_narrow_screen_the_answers_stand_under_one_another(visit, page, two, run):
+    page.set_viewport_size({"width": 690, "height": 800})
+    visit(f"{two[0].url_against(two[1].pk)}?peek={two[0].output_set.first().pk}")
+    one, other = (side.bounding_box() for side in page.locator("#peek .pair section").all())
+    assert one["x"] == pytest.approx(other["x"], abs=1)
+    assert one["y"] + one["height"] <= other["y"] + 1
+
+
+PAGES = {
+    "choice": lambda mine, theirs: reverse("comparison-choice", args=[mine.project.slug, mine.pk]),
+    "pair": lambda mine, theirs: mine.url_against(theirs.pk),
+    "case": lambda mine, theirs: f"{mine.url_against(theirs.pk)}?peek={mine.output_set.order_by('pk')[2].pk}",
+    "mirror": lambda mine, theirs: theirs.url_against(mine.pk),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_pass_axe_in_both_themes_and_fit_every_width(visit, page, project, two, run, name):
+    Case.objects.filter(key="case-000").update(key="a-key-without-any-blank-" * 4)
+    two[0].system.name = "an assistant with a name that its maker could not keep short " * 2
+    two[0].system.save()
+    visit(PAGES[name](*two))
+    page.wait_for_load_state("networkidle")
+    for summary in page.locator(".pw-d summary, .alone summary").all():
+        summary.click()
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert overflow(page) <= 0, f"{width} px, {theme}"
+        assert axe_findings(page) == [], theme
+    page.set_viewport_size({"width": 320, "height": 900})
+    assert axe_findings(page) == []
