@@ -108,7 +108,7 @@ class Place:
         form = self.kind.form(typed, project=self.project)
         form.is_valid()
         try:
-            known = self.kind.paths(self.kind.load(form.to_config(), self.kind.schema))
+            known = self.kind.paths(form.loaded)
         except ValueError:  # a prompt or a setting is wrong, which is said beside it
             known = ()
         columns = [column for each in repeated(self.kind.form).values() for column in each if column.endswith("path")]

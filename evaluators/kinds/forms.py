@@ -67,6 +67,7 @@ class KindForm(forms.Form):
     def __init__(self, data: Any = None, *, project: Project, **more: Any) -> None:
         super().__init__(data, **more)
         self.project = project
+        self.loaded: Any = None  # the configuration once the form was cleaned, right or wrong
         self._faults: list[FieldError] = []
 
     @property
@@ -89,8 +90,8 @@ class KindForm(forms.Form):
         wrong = set(self.errors)
         for name in wrong:
             self.cleaned_data[name] = self.blanks.get(name, "" if type(self.fields[name]) is forms.CharField else None)
-        config = self.kind.load(self.to_config(), self.kind.schema)
-        faults = [fault for fault in self.kind.check(config) if fault.field not in wrong]
+        self.loaded = self.kind.load(self.to_config(), self.kind.schema)
+        faults = [fault for fault in self.kind.check(self.loaded) if fault.field not in wrong]
         self._faults = [self.placed(fault) for fault in faults + self.own_faults()]
         for fault in self._faults:
             self.add_error(fault.field if fault.field in self.fields else None, fault.message)

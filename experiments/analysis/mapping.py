@@ -30,6 +30,11 @@ class Reach:
     def lacking(self) -> int:
         return self.seen - self.found
 
+    @property
+    def share(self) -> float:
+        """Of the samples, those that lack it."""
+        return self.lacking / self.seen if self.seen else 0.0
+
 
 def reach_of(paths: Sequence[str], samples: Iterator[Sample]) -> list[Reach]:
     """In how many of the samples something stands at each path."""

@@ -183,4 +183,4 @@ def test_opening_the_editor_costs_the_same_whatever_the_number_of_versions(
         as_alice.get(edit(evaluator))
 
 
-QUERIES = 11
+QUERIES = 12
