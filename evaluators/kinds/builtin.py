@@ -112,8 +112,12 @@ class Builtin:
         return check(config)
 
     def paths(self, config: BuiltinConfig) -> tuple[str, ...]:
-        mapping = dict(config.mapping)
-        sources = [source_of(one, mapping) for one in config.entry.inputs] if config.entry else []
+        """Of optional inputs only those that somebody mapped: a case may lack the others."""
+        if config.entry is None:
+            return ()
+        mapping, optional = dict(config.mapping), config.entry.optional
+        read = [one for one in config.entry.inputs if one.key in mapping or one.key not in optional]
+        sources = [source_of(one, mapping) for one in read]
         return tuple(dict.fromkeys(source.path for source in sources if source.literal is None))
 
     def message(self, config: BuiltinConfig, sample: Sample) -> Question | None:
