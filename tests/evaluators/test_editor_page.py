@@ -2,9 +2,10 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from evalstudio.projects.models import AuditEntry
-from evaluators.models import Evaluator
+from evaluators.models import Evaluator, Scale
 from evaluators.starters import STARTERS
 from tests.evaluators.editor_forms import heuristic_fields, judge_fields, rehearsal
 
@@ -184,3 +185,112 @@ def test_opening_the_editor_costs_the_same_whatever_the_number_of_versions(
 
 
 QUERIES = 12
+
+
+# Two steps, rows, scales
+
+
+def test_a_judge_has_two_steps_and_a_heuristic_one(as_alice, project, connection):
+    judge = as_alice.get(begin(project)).content.decode()
+    assert 'id="mapping"' in judge
+    assert "2 Mapping" in judge
+    assert 'id="mapping"' not in as_alice.get(begin(project, "heuristic")).content.decode()
+
+
+def test_variables_and_images_are_saved_and_shown_again(as_alice, project, connection):
+    fields = judge_fields(
+        connection,
+        prompt="{{ Ground_Truth }} {{ outputs.value }}",
+        variable_name=["Ground_Truth", ""],
+        variable_path=["expectedOutputs.value", ""],
+        image_path=["outputs.image"],
+    )
+    as_alice.post(begin(project), fields)
+    evaluator = Evaluator.objects.get()
+    config = evaluator.published_version.config
+    assert config["variables"] == [{"name": "Ground_Truth", "path": "expectedOutputs.value"}]
+    assert config["images"] == ["outputs.image"]
+    page = as_alice.get(edit(evaluator)).content.decode()
+    assert 'value="Ground_Truth"' in page
+    assert 'value="outputs.image"' in page
+
+
+def test_rows_of_the_mapping_are_added_and_removed_without_javascript(as_alice, project, connection):
+    fields = judge_fields(connection, variable_name=["A", "B"], variable_path=["inputs.a", "inputs.b"])
+    added = as_alice.post(begin(project), fields | {"do": "add-row:variable_name"})
+    assert [row.texts["variable_name"] for row in added.context["rows"]["variable_name"]] == ["A", "B", ""]
+    removed = as_alice.post(begin(project), fields | {"do": "remove-row:variable_name:0"})
+    assert [row.texts["variable_path"] for row in removed.context["rows"]["variable_name"]] == ["inputs.b"]
+    odd = as_alice.post(begin(project), fields | {"do": "remove-row:variable_name:²"})
+    assert len(odd.context["rows"]["variable_name"]) == 2
+
+
+def test_a_wrong_row_of_the_mapping_says_so_beside_it_although_a_blank_one_stands_before(as_alice, project, connection):
+    fields = judge_fields(connection, variable_name=["", "Truth"], variable_path=["", "expectedOutput.value"])
+    reply = as_alice.post(begin(project), fields, **HTMX)
+    assert reply.status_code == 422
+    assert 'id="fault-variable_name-1" hx-swap-oob="true"><p class="err" data-error-for="id_variable_path.1"' in (
+        reply.content.decode()
+    )
+
+
+def test_a_template_error_names_the_line_and_a_variable_that_there_is_not(as_alice, project, connection):
+    fields = judge_fields(
+        connection,
+        prompt="{{ outputs.value }}\n{{ Ground_Thruth }}",
+        variable_name=["Ground_Truth"],
+        variable_path=["expectedOutputs.value"],
+    )
+    page = as_alice.post(begin(project), fields, **HTMX).content.decode()
+    assert 'data-error-for="id_prompt" data-line="2"' in page
+    assert 'data-fix-to="Ground_Truth"' in page
+
+
+def test_what_it_runs_on_is_saved_with_the_choice_of_orders(as_alice, project, connection):
+    fields = judge_fields(connection, runs_on="comparison", prompt="{{ outputs.value }} {{ comparison.outputs.value }}")
+    as_alice.post(begin(project), fields)
+    config = Evaluator.objects.get().published_version.config
+    assert (config["runs_on"], config["both_orders"], config["weighted"]) == ("comparison", True, False)
+
+
+@pytest.fixture
+def scale(project):
+    options = [
+        {"label": "HIGH", "percentage": 100, "description": "As expected."},
+        {"label": "LOW", "percentage": 0, "description": ""},
+    ]
+    scoring = {"type": "enum", "options": options}
+    return Scale.objects.create(project=project, name="Accuracy", description="How <b>right</b>.", scoring=scoring)
+
+
+def test_a_scale_of_the_project_is_chosen_and_frozen_into_the_version(as_alice, project, connection, scale):
+    assert "How &lt;b&gt;right&lt;/b&gt;." in as_alice.get(begin(project)).content.decode()
+    as_alice.post(begin(project), judge_fields(connection, scale=scale.pk))
+    config = Evaluator.objects.get().published_version.config
+    assert config["scale"] == {"id": scale.pk, "name": "Accuracy", "description": "How <b>right</b>."}
+    assert [option["label"] for option in config["scoring"]["options"]] == ["HIGH", "LOW"]
+
+
+def test_an_archived_scale_stays_with_the_evaluator_that_chose_it_and_is_offered_to_no_other(
+    as_alice, project, connection, scale
+):
+    as_alice.post(begin(project), judge_fields(connection, scale=scale.pk))
+    Scale.objects.update(archived_at=timezone.now())
+    assert as_alice.get(edit(Evaluator.objects.get())).context["scales"] == [scale]
+    assert as_alice.get(begin(project)).context["scales"] == []
+
+
+def test_a_number_has_ends_of_its_own(as_alice, project, connection):
+    fields = judge_fields(connection, scoring="percentage", range_low="1", range_high="5")
+    as_alice.post(begin(project), fields)
+    evaluator = Evaluator.objects.get()
+    assert evaluator.published_version.config["scoring"] == {"type": "percentage", "low": 1.0, "high": 5.0}
+    assert 'name="range_high" type="text" inputmode="decimal" class="num" value="5"' in (
+        as_alice.get(edit(evaluator)).content.decode()
+    )
+
+
+def test_an_end_that_is_no_number_says_so_beside_it(as_alice, project, connection):
+    fields = judge_fields(connection, scoring="percentage", range_low="5", range_high="1")
+    page = as_alice.post(begin(project), fields, **HTMX).content.decode()
+    assert 'data-error-for="id_range_high"' in page
