@@ -147,6 +147,7 @@ API = {
     "api-evaluator-archive": Door(None, EDITOR),
     "api-evaluator-restore": Door(None, EDITOR),
     "api-evaluator-duplicate": Door(None, EDITOR),
+    "api-catalogue": Door(VIEWER),
     "api-scales": Door(VIEWER, EDITOR),
     "api-scale": Door(VIEWER),
     "api-imports": Door(None, EDITOR),

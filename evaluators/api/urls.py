@@ -1,6 +1,6 @@
 from django.urls import path
 
-from evaluators.api import exchange, golden, keeping, scales, views
+from evaluators.api import catalogue, exchange, golden, keeping, scales, views
 
 urlpatterns = [
     path("evaluators/", views.EvaluatorList.as_view(), name="api-evaluators"),
@@ -9,6 +9,7 @@ urlpatterns = [
     path("evaluators/<int:pk>/archive/", keeping.EvaluatorArchive.as_view(), name="api-evaluator-archive"),
     path("evaluators/<int:pk>/restore/", keeping.EvaluatorRestore.as_view(), name="api-evaluator-restore"),
     path("evaluators/<int:pk>/duplicate/", keeping.EvaluatorDuplicate.as_view(), name="api-evaluator-duplicate"),
+    path("catalogue/", catalogue.Catalogue.as_view(), name="api-catalogue"),
     path("scales/", scales.ScaleList.as_view(), name="api-scales"),
     path("scales/<int:pk>/", scales.ScaleDetail.as_view(), name="api-scale"),
     path("evaluators/<int:pk>/versions/<int:number>/judge/", golden.GoldenJudging.as_view(), name="api-golden-judge"),
