@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -54,4 +54,4 @@ def _back(request: ProjectRequest) -> HttpResponse:
     """To the list as it was searched and sorted, where the form says how."""
     back = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()})
-    return redirect(back) if is_ours else redirect("evaluator-list", request.project.slug)
+    return HttpResponseRedirect(back) if is_ours else redirect("evaluator-list", request.project.slug)
