@@ -196,3 +196,108 @@ def test_the_paths_of_a_pasted_sample_are_those_that_exist(as_alice, project):
     assert {"path": "inputs.question", "preview": "When do I get my money back?"} in paths
     assert [each["path"] for each in paths if each["path"].startswith("steps")] == []
     assert as_alice.post(url, {"pasted_sample": "{"}).json() == []
+
+
+# Comparisons
+
+PAIR = {**SAMPLE, "comparison": {"outputs": {"value": "Whenever."}}}
+BOTH = "{{ inputs.question }} {{ outputs.value }} {{ comparison.outputs.value }}"
+
+
+def comparing(connection, **more):
+    options = {"option_label": ["Compared", "Baseline"], "option_description": ["", ""]}
+    return judge_fields(connection, runs_on="comparison", prompt=BOTH, **options) | more
+
+
+def test_a_comparison_is_asked_in_both_orders_and_a_verdict_that_changes_is_said_in_words(bench, served, chat_server):
+    chat_server.reply = json.dumps({"reason": "It came first.", "label": "Baseline"})
+    status, page = bench(on_pasted(comparing(served), PAIR))
+    assert status == 200
+    assert chat_server.calls == 2
+    assert "The verdict changes with the order." in page
+    assert "50\u00a0%" in page
+    assert "<h3>In the order given</h3>" in page
+    assert "<h3>Outputs exchanged</h3>" in page
+    assert "Baseline output <br><code>outputs.value</code>" in page
+    assert "Baseline output <br><code>comparison.outputs.value</code>" in page
+
+
+def test_in_one_order_it_is_asked_once(bench, served, chat_server):
+    chat_server.reply = json.dumps({"reason": "", "label": "Compared"})
+    fields = comparing(served)
+    del fields["both_orders"]
+    _, page = bench(on_pasted(fields, PAIR))
+    assert chat_server.calls == 1
+    assert "order" not in page.partition("Rendered message")[0]
+    assert "tested-exchanged" not in page
+
+
+def test_a_comparison_without_a_second_output_says_what_to_do(bench, served, chat_server):
+    status, page = bench(on_pasted(comparing(served)))
+    assert status == 422
+    assert "A comparison needs a second output." in page
+    assert chat_server.calls == 0
+
+
+def test_both_outputs_may_be_pasted_beside_a_chosen_case(bench, served):
+    sample = json.dumps({**SAMPLE, "outputs": None})
+    chosen = {"sample_from": "case", "sample": sample, "sample_outputs": "Soon.", "sample_comparison": "Later."}
+    _, page = bench(comparing(served) | chosen)
+    assert "Soon." in page
+    assert "Later." in page
+
+
+def test_an_evaluator_of_one_result_never_sees_a_second_one(bench):
+    code = "function evaluate({ comparison = 'none' }) { console.log(comparison); return 1; }"
+    _, page = bench(on_pasted(heuristic_fields(code=code), PAIR))
+    assert ">none\n</pre>" in page
+
+
+def test_a_comparing_heuristic_sees_both(bench):
+    code = (
+        "function evaluate({ outputs, comparison }) {"
+        " return outputs.value.length > comparison.outputs.value.length ? 1 : 0; }"
+    )
+    _, page = bench(on_pasted(heuristic_fields(code=code, runs_on="comparison"), PAIR))
+    assert "100\u00a0%" in page
+
+
+# What else it shows
+
+
+def test_variables_are_parts_of_the_message_with_the_path_they_come_from(bench, served):
+    more = {"variable_name": ["Ground_Truth"], "variable_path": ["expectedOutputs.value"]}
+    _, page = bench(on_pasted(judge_fields(served, prompt="{{ Ground_Truth }} {{ outputs.value }}", **more)))
+    assert "<b>Case <br><code>expectedOutputs.value</code></b><p>Within 7 working days" in page
+
+
+def test_pictures_of_the_sample_are_shown_and_other_texts_are_not(bench):
+    picture = "data:image/png;base64,iVBORw0KGgo="
+    outputs = {"value": "A cat", "image": picture, "script": "data:text/html,<script>alert(1)</script>"}
+    _, page = bench(on_pasted(heuristic_fields(), {"outputs": outputs}))
+    assert f'<img src="{picture}" alt="Picture at outputs.image' in page
+    assert page.count("<img") == 1
+    assert "<script>alert" not in page
+
+
+def test_what_people_grade_is_shown_as_they_will_see_it_and_nothing_runs(bench):
+    fields = judge_fields_of_people()
+    status, page = bench(on_pasted(fields))
+    assert status == 200
+    assert "People grade this; nothing runs." in page
+    assert "Is it polite?" in page
+    assert "verdictbox" not in page
+
+
+def judge_fields_of_people():
+    fields = heuristic_fields(kind="human", instructions="Is it polite?", scoring="enum")
+    return fields | {"option_label": ["Yes", "No"], "option_percentage": ["100", "0"], "option_description": ["", ""]}
+
+
+def test_a_classification_shows_what_was_expected_and_what_it_read(bench):
+    fields = {"kind": "classification", "draft": "k", "mode": "multiclass", "labels": "yes\nno", "average": "macro"}
+    fields |= {"predicted": "outputs.value", "expected": "expectedOutputs.value"}
+    sample = {"outputs": {"value": "yes"}, "expectedOutputs": {"value": "no"}}
+    _, page = bench(on_pasted(fields, sample))
+    assert '<span class="vb-l">yes</span><span class="t12 muted">expected no</span>' in page
+    assert "<dt><code>expectedOutputs.value</code></dt><dd>no</dd>" in page
