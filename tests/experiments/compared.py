@@ -21,7 +21,7 @@ BEST = {
     "type": "enum",
     "options": [
         {"label": "Baseline", "percentage": 0, "description": ""},
-        {"label": "Compared", "percentage": 1, "description": ""},
+        {"label": "Compared", "percentage": 100, "description": ""},
     ],
 }
 
