@@ -28,7 +28,7 @@ OUTPUTS = {system: lines(f"outputs-{system}.jsonl") for system in SYSTEMS}
 EVALUATORS = {
     evaluator["name"]: evaluator for evaluator in json.loads((DEMO / "evaluators.json").read_text(encoding="utf-8"))
 }
-JUDGES = [name for name, evaluator in EVALUATORS.items() if "prompt" in evaluator]
+JUDGES = [name for name, evaluator in EVALUATORS.items() if "prompt" in evaluator and "starter" not in evaluator]
 
 
 def marked(value, path: str):
