@@ -22,7 +22,7 @@ from experiments.ledger.start import CannotStart, start_sample
 from experiments.models import Evaluation, Experiment, Purpose, Run
 
 SMALLEST = 0.005  # a difference of scores up to this, half a point, is none
-SCALES = (0.25, 1.0)  # the mark of a difference reaches so far to either side of zero
+SCALES = (0.25, 0.5, 1.0)  # the mark of a difference reaches so far to either side of zero
 NO_SCORE = "no score"
 
 

@@ -50,8 +50,8 @@ class Measured:
 
     @property
     def interval_points(self) -> str | None:
-        """Its interval in words: "1.2 to 2.3 pts"."""
-        ends = self.floor_interval
+        """Its interval in words: "1.2 to 2.3 pts". None where nothing differed: the agreement says how sure."""
+        ends = None if self.always_same else self.floor_interval
         return f"{ends[0] * 100:.1f} to {_points(ends[1])}" if ends else None
 
     @property

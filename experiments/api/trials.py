@@ -121,10 +121,9 @@ class ChangeSerializer(serializers.Serializer):
 
 
 class _OfEvaluator(ProjectView):
-    def evaluator(self, pk: int) -> Evaluator:
-        return get_object_or_404(
-            Evaluator.objects.select_related("project", "published_version"), project=self.project, pk=pk
-        )
+    def offer(self, pk: int) -> Offer:
+        evaluators = Evaluator.objects.select_related("project", "published_version")
+        return Offer.of(get_object_or_404(evaluators, project=self.project, pk=pk))
 
 
 class NoiseList(_OfEvaluator):
@@ -135,7 +134,7 @@ class NoiseList(_OfEvaluator):
         responses=NoiseSerializer(many=True),
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
-        return Response(NoiseSerializer(measurements(self.evaluator(pk)), many=True).data)
+        return Response(NoiseSerializer(measurements(self.offer(pk).evaluator), many=True).data)
 
     @extend_schema(
         operation_id="noise_measure",
@@ -145,7 +144,8 @@ class NoiseList(_OfEvaluator):
         responses={201: StartedSerializer},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
-        form = NoiseForm(_said(NewNoiseSerializer, request.data), offer=Offer.of(self.evaluator(pk)))
+        offer = self.offer(pk)
+        form = NoiseForm(_said(NewNoiseSerializer, request.data), offer=offer)
         run = form.start(request.user) if form.is_valid() else None
         if run is None:
             raise _refused(form)
@@ -160,7 +160,7 @@ class ChangeDetail(_OfEvaluator):
         responses=ChangeSerializer,
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
-        runs = self._trial(request.query_params.dict(), pk).trial().runs()
+        runs = _trial(request.query_params.dict(), self.offer(pk)).trial().runs()
         if runs is None:
             raise serializers.ValidationError({"to": ["These two versions were not tried on these outputs yet."]})
         return Response(_told(runs))
@@ -173,17 +173,19 @@ class ChangeDetail(_OfEvaluator):
         responses={201: ChangeSerializer},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
-        form = self._trial(request.data, pk)
+        offer = self.offer(pk)  # first, so that what is not there is not found, whatever was sent
+        form = _trial(request.data, offer)
         runs = form.start(request.user)
         if runs is None:
             raise _refused(form)
         return Response(_told(runs), status=status.HTTP_201_CREATED)
 
-    def _trial(self, data: Any, pk: int) -> ChangeForm:
-        form = ChangeForm(_said(NewChangeSerializer, data), offer=Offer.of(self.evaluator(pk)))
-        if not form.is_valid():
-            raise _refused(form)
-        return form
+
+def _trial(data: Any, offer: Offer) -> ChangeForm:
+    form = ChangeForm(_said(NewChangeSerializer, data), offer=offer)
+    if not form.is_valid():
+        raise _refused(form)
+    return form
 
 
 def _said(shape: type[serializers.Serializer], data: Any) -> dict[str, Any]:
