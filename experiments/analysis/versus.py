@@ -16,7 +16,7 @@ class Part(NamedTuple):
     """One part of the bar of outcomes: how many cases, as a share in [0, 1], and its place in per cent of the width."""
 
     name: str
-    count: int
+    cases: int
     share: float
     x: str
     width: str
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     @property
     def words(self) -> str:
         """ "1 win", "1,204 ties"."""
-        return f"{count(self.count)} {self.name if self.count != 1 else SINGLE[self.name]}"
+        return f"{count(self.cases)} {self.name if self.cases != 1 else SINGLE[self.name]}"
 
 
 @dataclass(frozen=True, slots=True)

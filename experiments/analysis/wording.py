@@ -30,7 +30,7 @@ def marked(one: str, other: str) -> Marked | None:
     if one == other or not all(words) or max(map(len, words)) > MOST_WORDS:
         return None
     plain = [[word.strip() for word in side] for side in words]
-    matcher = SequenceMatcher(None, *plain)
+    matcher = SequenceMatcher(None, plain[0], plain[1])
     blocks = [block for block in matcher.get_matching_blocks() if block.size >= RUN or _is_edge(block, plain)]
     if 2 * sum(block.size for block in blocks) < ALIKE * sum(map(len, words)):
         return None
