@@ -102,7 +102,7 @@ def _chips(found: QuerySet[Run], chosen: str) -> list[dict[str, Any]]:
 def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides whether to wait, stop, resume or retry: how far the run is, and why what has not run has not."""
     run = get_object_or_404(runs_of(request.project), pk=pk)
-    now = progress(run)
+    now, matrix = progress(run), matrix_of(run)
     ctx = {
         "run": run,
         "column": columns([run])[0],
@@ -110,8 +110,8 @@ def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
         "took_ms": (run.finished_at - run.created_at) / timedelta(milliseconds=1) if run.finished_at else None,
         "waiting": why_not_yet(run),
         "troubles": troubles(run),
-        "labels": label_counts(run),
-        "matrix": matrix_of(run),
+        "labels": label_counts(run) if matrix is None else [],  # a matrix says the same, and more
+        "matrix": matrix,
         "can_run": request.role >= Role.EDITOR,
         "is_going": not now.is_over,
     }
