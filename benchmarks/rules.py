@@ -3,12 +3,14 @@
     python -m benchmarks.rules [--rows 20000]
 
 `plain` is a rule that costs nothing (the length of a text), so what is measured is the ledger: claim, read, settle.
-`heuristic` is a user's JavaScript in the sandbox, a pristine machine for every row.
+`heuristic` is a user's JavaScript in the sandbox, a pristine machine for every row. The others are entries of the
+catalogue of built-in evaluators, which store their measures with every score and a reason with every failure.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import tempfile
@@ -17,7 +19,31 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 CODE = "function evaluate({ outputs }) { return outputs.value.length > 900 ? 1 : 0; }"
-BUDGETS = {"plain": 20_000, "heuristic": 2_000}
+BUDGETS = {
+    "plain": 20_000,
+    "heuristic": 2_000,
+    "contains": 20_000,
+    "equals": 20_000,
+    "length_between": 20_000,
+    "regex_match": 20_000,
+    "json_schema": 10_000,
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "answer": {"type": "string", "minLength": 1},
+        "score": {"type": "number", "minimum": 0, "maximum": 1},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+    },
+    "required": ["answer", "score"],
+    "additionalProperties": False,
+}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "contains": {"keyword": "Answer 1", "case_sensitive": False},
+    "length_between": {"min_length": 10, "max_length": 830},
+    "regex_match": {"pattern": r"\bAnswer (\d*[02468])\."},
+    "json_schema": {"json_schema": SCHEMA},
+}
 
 
 def _plain_kind() -> Any:
@@ -41,27 +67,45 @@ def _plain_kind() -> Any:
     return Plain()
 
 
-def measure(kind: str, rows: int) -> float:
-    """Rows a second from the start of a turn to its last commit."""
-    from benchmarks.stage import make_evaluator, make_experiment, make_project
-    from evaluators import kinds
+def _version(project: Any, what: str) -> Any:
+    """A version of one of the two kinds, or of an entry of the catalogue."""
+    from benchmarks.stage import make_evaluator
+    from evaluators import catalogue, kinds
     from evaluators.scoring import PERCENTAGE
+
+    if what in ("plain", "heuristic"):
+        kinds.KINDS["plain"] = _plain_kind()
+        config = {"code": CODE, "scoring": {"type": PERCENTAGE}, "threshold": None, "direction": "higher", "seed": 0}
+        return make_evaluator(project, what, config)
+    config = kinds.get_kind("builtin").start(catalogue.get(what))
+    config["parameters"] |= PARAMETERS.get(what, {})
+    return make_evaluator(project, "builtin", config)
+
+
+def _answer(what: str, i: int) -> str:
+    words = "A sentence of it. " * 45
+    if what == "json_schema":
+        return json.dumps({"answer": words, "score": 0.5, "tags": ["a", "b"][: i % 3]})
+    return f"Answer {i}. {words}"
+
+
+def measure(what: str, rows: int) -> float:
+    """Rows a second from the start of a turn to its last commit."""
+    from benchmarks.stage import make_experiment, make_project
     from experiments.ledger.progress import progress
     from experiments.ledger.start import start
     from experiments.ledger.turn import work
     from experiments.models import RunState
 
-    kinds.KINDS["plain"] = _plain_kind()
-    project = make_project(kind)
-    experiment = make_experiment(project, [f"Answer {i}. " + "A sentence of it. " * 45 for i in range(rows)])
-    config = {"code": CODE, "scoring": {"type": PERCENTAGE}, "threshold": None, "direction": "higher", "seed": 0}
-    run = start(make_evaluator(project, kind, config), experiment)
+    project = make_project(what)
+    experiment = make_experiment(project, [_answer(what, i) for i in range(rows)])
+    run = start(_version(project, what), experiment)
     began = time.perf_counter()
     work("cpu")
     took = time.perf_counter() - began
     run.refresh_from_db()
     assert run.state == RunState.FINISHED
-    assert progress(run).scored == rows
+    assert progress(run).scored == rows, progress(run)
     return rows / took
 
 
@@ -77,10 +121,10 @@ def main() -> None:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        for kind, budget in BUDGETS.items():
-            rate = measure(kind, asked.rows)
+        for what, budget in BUDGETS.items():
+            rate = measure(what, asked.rows)
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            print(f"{kind:12} {rate:8,.0f} rows/s  {memory:4.0f} MB   budget {budget:,}", flush=True)
+            print(f"{what:14} {rate:8,.0f} rows/s  {memory:4.0f} MB   budget {budget:,}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from evaluators.catalogue import schemas
 from evaluators.catalogue.keywords import RULES
 from evaluators.catalogue.outcomes import FAIL, PASS, PASS_FAIL, Found, passes, retrieval_measures
 from evaluators.catalogue.registry import entry
-from evaluators.catalogue.schemas import NotJson, Schema
+from evaluators.catalogue.schemas import NotJson, Schema, schema_of_case
 
 MOST_VIOLATIONS: Final = 20
 MOST_ADDRESS: Final = 1_000  # characters of a text that is looked at as an address at all
@@ -58,7 +58,7 @@ def is_json(text: str) -> Found:
 )
 def json_schema(
     text: str,
-    expected_json: Schema | None = None,
+    expected_json: Any = None,
     *,
     json_schema: Annotated[Schema, "Empty: the schema of the case if it has one, otherwise any JSON passes"] = {},  # type: ignore[assignment]  # noqa: B006
     validations: Annotated[tuple[Validation, ...], "The errors that count; none chosen: all"] = (),
@@ -68,7 +68,9 @@ def json_schema(
         value = schemas.parse(text)
     except NotJson as error:
         return _validated([str(error)])
-    schema = expected_json if json_schema.is_empty and expected_json is not None else json_schema
+    schema = json_schema
+    if schema.is_empty and expected_json is not None:
+        schema = schema_of_case(expected_json)
     counted = frozenset().union(*(_COUNTED[name] for name in validations))
     return _validated([str(one) for one in schema.violations(value, MOST_VIOLATIONS, counted)])
 

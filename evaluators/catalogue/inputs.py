@@ -9,18 +9,23 @@ from typing import Any, Final
 
 from evaluators.catalogue.conditions import BadCondition, Condition, condition_of
 from evaluators.catalogue.outcomes import BadCase
-from evaluators.catalogue.schemas import Schema, schema_of_case
+from evaluators.catalogue.schemas import schema_of_case
 
 
 class WrongType(ValueError):
     """The value is not what the input takes; the message says what it takes."""
 
 
+def _nothing(value: Any) -> None:
+    """No further check."""
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One input: its key, its default path, what it is in words, and `read`, which raises WrongType and BadCase.
 
-    A constant that is typed for a text is taken as it stands, for other inputs as JSON.
+    A constant that is typed for a text is taken as it stands, for other inputs as JSON. What `read` leaves for later
+    `check` looks at when a constant is saved, with the same errors.
     """
 
     key: str
@@ -28,6 +33,7 @@ class Input:
     doc: str
     read: Callable[[Any], Any]
     is_text: bool = False
+    check: Callable[[Any], Any] = _nothing
 
     @property
     def title(self) -> str:
@@ -69,9 +75,8 @@ def as_condition(value: Any) -> Condition:
         raise BadCase(f"The condition cannot be read. {error}") from None
 
 
-def as_schema(value: Any) -> Schema:
-    """A JSON Schema, read. Raises BadCase."""
-    return schema_of_case(as_json(value))
+def as_is(value: Any) -> Any:
+    return value
 
 
 def as_calls(value: Any) -> tuple[tuple[str, Any], ...]:
@@ -115,6 +120,6 @@ INPUTS: Final = {
         Input("expected_tool_calls", "expectedOutputs.toolCalls", "The calls expected: name and arguments.", as_calls),
         Input("tools", "inputs.tools", "The tools at hand: name and JSON Schema of the parameters.", as_tools),
         Input("condition", "expectedOutputs.condition", "The condition of the case.", as_condition, is_text=True),
-        Input("expected_json", "expectedOutputs.value", "The JSON Schema of the case.", as_schema),
+        Input("expected_json", "expectedOutputs.value", "The JSON Schema of the case.", as_is, check=schema_of_case),
     )
 }

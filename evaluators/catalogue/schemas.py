@@ -98,13 +98,16 @@ class Schema:
 
 @lru_cache(maxsize=256)
 def _compiled(schema: str) -> Schema:
-    return Schema(json.loads(schema))
+    try:
+        return Schema(json.loads(schema))
+    except (json.JSONDecodeError, RecursionError):
+        raise BadSetting("This is no JSON Schema: the text is no JSON.") from None
 
 
 def schema_of_case(stored: Any) -> Schema:
-    """A schema that a case brings along. Raises BadCase."""
+    """A schema that a case brings along, as an object or as JSON text. Raises BadCase."""
     try:
-        return _compiled(json.dumps(stored))
+        return _compiled(stored if isinstance(stored, str) else json.dumps(stored))
     except BadSetting as error:
         raise BadCase(str(error)) from None
 

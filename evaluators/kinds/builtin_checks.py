@@ -57,7 +57,7 @@ def _wrong_source(one: Input, source: Source) -> Iterator[FieldError]:
         if source.literal is None:
             paths.parse(source.path)
         else:
-            one.read(json.loads(source.literal))
+            one.check(one.read(json.loads(source.literal)))
     except BadPath as error:
         found = source.path.strip().partition(".")[0] if error.suggestion else None
         yield FieldError(field, str(error), suggestion=error.suggestion, found=found)

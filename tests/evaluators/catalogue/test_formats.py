@@ -93,8 +93,12 @@ def test_a_schema_of_the_case_that_is_none_fails_the_evaluation():
     found = score("json_schema", text="3", expected_json={"type": "strin"})
     assert (found.status, found.why) == (Status.FAILED, Why.THROWN)
     assert found.reason.startswith("This is no JSON Schema at $.type: ")
-    listed = score("json_schema", text="3", expected_json=[1])
-    assert listed.status is Status.FAILED
+    for no_schema in ([1], "Paris"):
+        assert score("json_schema", text="3", expected_json=no_schema).status is Status.FAILED
+    own = {"json_schema": {"type": "integer"}}
+    assert score("json_schema", own, text="3", expected_json="Paris").passed, "it is not looked at"
+    constant = config("json_schema", mapping={"expected_json": {"literal": {"type": "strin"}}})
+    assert [fault.field for fault in BUILTIN.check(constant)] == ["input_expected_json"]
 
 
 @pytest.mark.parametrize(
