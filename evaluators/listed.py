@@ -77,7 +77,8 @@ class Counts:
 
 def counts(project: Project) -> Counts:
     """One query, whatever the number of evaluators."""
-    rows = in_project(project).order_by().values_list("kind", "compares", Q(archived_at=None)).annotate(Count("pk"))
+    every = in_project(project).order_by().annotate(is_used=Q(archived_at=None))
+    rows = every.values_list("kind", "compares", "is_used").annotate(Count("pk"))
     found: dict[str, int] = {}
     archived = 0
     for kind, compares, is_used, n in rows:
@@ -141,7 +142,7 @@ def ordered(found: QuerySet, sort: str) -> tuple[QuerySet, Order, str]:
     column = COLUMNS[name]
     if name == "updated":
         return found, Order("updated_at", sort != name), sort
-    return found.annotate(sorts=column.by()), Order("sorts", sort != name, column.is_nullable), sort
+    return found.alias(sorts=column.by()), Order("sorts", sort != name, column.is_nullable), sort
 
 
 @dataclass(frozen=True, slots=True)

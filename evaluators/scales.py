@@ -45,12 +45,13 @@ class Uses:
 
 def uses_of(scales: Sequence[Scale]) -> list[Uses]:
     """Two queries, however many scales."""
-    numbers = EvaluatorVersion.objects.filter(scale__in=scales).order_by().values_list("scale").annotate(Count("pk"))
-    found = {scale.pk: Uses(scale, n_versions=n) for scale in scales for n in [dict(numbers).get(scale.pk, 0)]}
+    counted = EvaluatorVersion.objects.filter(scale__in=scales).order_by().values_list("scale").annotate(Count("pk"))
+    numbers = dict(counted)
+    found = {scale.pk: Uses(scale, n_versions=numbers.get(scale.pk, 0)) for scale in scales}
     for version in _latest_with(scales):
-        scale = found[version.scale_id].scale
-        frozen = version.evaluator, version, version.frozen_scoring != scale.scoring  # type: ignore[attr-defined]
-        found[version.scale_id].uses.append(Use(*frozen))
+        of_scale = found[version.scale_id or 0]
+        is_behind = version.frozen_scoring != of_scale.scale.scoring  # type: ignore[attr-defined]
+        of_scale.uses.append(Use(version.evaluator, version, is_behind))
     return list(found.values())
 
 

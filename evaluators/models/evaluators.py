@@ -67,7 +67,10 @@ class Evaluator(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "name"], name="evaluator_name_once")]
-        indexes = [models.Index(fields=["project", "updated_at", "id"], name="evaluator_by_update")]
+        indexes = [
+            models.Index(fields=["project", "updated_at", "id"], name="evaluator_by_update"),
+            models.Index(fields=["project", "kind", "compares", "archived_at"], name="evaluator_by_kind"),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -26,8 +26,8 @@ def evaluator_list(request: ProjectRequest) -> HttpResponse:
     shows_archived = request.GET.get("show") == ARCHIVED
     every = in_project(request.project)
     found = every.exclude(archived_at=None) if shows_archived else every.in_use()
-    found, order, sort = ordered(chosen(found, choice).matching(words), request.GET.get("sort", ""))
-    page = page_of(found, order, request.GET)
+    sorted_, order, sort = ordered(chosen(found, choice).matching(words), request.GET.get("sort", ""))
+    page = page_of(sorted_, order, request.GET)
     there_are = counts(request.project)
     is_empty = not there_are.in_use and not there_are.archived
     context = {
