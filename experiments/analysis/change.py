@@ -18,6 +18,7 @@ from evaluators.stats.estimate import Estimate, Moments, estimate
 from evaluators.stats.paired import Difference, paired
 from experiments.analysis.grid import label
 from experiments.analysis.sampling import sample_ids
+from experiments.analysis.versus import winner
 from experiments.ledger.start import CannotStart, start_sample
 from experiments.models import Evaluation, Experiment, Purpose, Run
 
@@ -86,17 +87,22 @@ class Both:
         return self.after.score - self.before.score
 
     @property
+    def named(self) -> tuple[str | None, str | None]:
+        """Both verdicts by name: the label, or who won; None without either."""
+        return _named(self.before), _named(self.after)
+
+    @property
     def differs(self) -> bool:
-        """Whether the verdict is another: the label, whether it passed, or the score by more than half a point.
+        """Whether the verdict is another: its name, whether it passed, or the score by more than half a point.
 
         Where only one gave a score nothing is said about the verdict, and this is False.
         """
         if self.difference is None:
             return False
         sides = (self.before, self.after)
-        labels, passed = [_label(row) for row in sides], [row.passed for row in sides]
+        names, passed = self.named, [row.passed for row in sides]
         moved = None not in passed and passed[0] != passed[1]
-        renamed = None not in labels and labels[0] != labels[1]
+        renamed = None not in names and names[0] != names[1]
         return moved or renamed or round(abs(self.difference), 9) > SMALLEST
 
     @property
@@ -170,7 +176,7 @@ class Change:
     @cached_property
     def table(self) -> Table | None:
         """What became of each verdict; None where verdicts are plain numbers without a threshold."""
-        for name in (_label, _passed):
+        for name in (_named, _passed):
             if self.scored and all(name(row) for each in self.scored for row in (each.before, each.after)):
                 return _cross(self.both, name)
         return None
@@ -189,7 +195,7 @@ def _cross(both: list[Both], name: Any) -> Table:
     worth: dict[str, float] = {NO_SCORE: -1.0}
     for row in (row for each in both for row in (each.before, each.after)):
         if row.score is not None:
-            worth.setdefault(name(row), row.score if name is _label else float(bool(row.passed)))
+            worth.setdefault(name(row), row.score if name is _named else float(bool(row.passed)))
     names = sorted({one for pair in counts for one in pair}, key=lambda one: (-worth[one], one))
     rows = [
         (one, [(counts[one, other], one == other) for other in names], sum(counts[one, other] for other in names))
@@ -202,8 +208,11 @@ def _case(each: Both) -> int:
     return each.before.output.case_id
 
 
-def _label(row: Evaluation) -> str | None:
-    return row.label  # type: ignore[attr-defined]  # annotated by `change`
+def _named(row: Evaluation) -> str | None:
+    """The label; of a comparison who won, since its label tells but one of its orders."""
+    if row.baseline_output_id is None:
+        return row.label  # type: ignore[attr-defined]  # annotated by `change`
+    return winner(row.score)
 
 
 def _passed(row: Evaluation) -> str | None:

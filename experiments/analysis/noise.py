@@ -17,6 +17,7 @@ from evaluators.stats.noise import Judgement, Noise, noise
 from experiments.analysis.pairing import outputs_of
 from experiments.analysis.sampling import sample_ids
 from experiments.analysis.summary import summaries
+from experiments.analysis.versus import winner
 from experiments.ledger.progress import OVER
 from experiments.ledger.start import CannotStart, start_sample
 from experiments.models import Evaluation, Experiment, Purpose, Run, RunState
@@ -144,13 +145,17 @@ def measurements(evaluator: Evaluator) -> list[Measured]:
 
 
 def _judged(runs: Sequence[Run]) -> dict[int, dict[int, list[Judgement]]]:
-    """For each run its scored judgements by output; an output without any has an empty list. One query."""
+    """For each run its scored judgements by output; an output without any has an empty list. One query.
+
+    Of a comparison the verdict is who won, since its label tells but one of its orders.
+    """
     found: dict[int, dict[int, list[Judgement]]] = {run.pk: {} for run in runs}
-    rows = Evaluation.objects.filter(run__in=runs).values_list("run", "output", "score", "label_id", "passed")
-    for run, output, score, label, passed in rows:
+    columns = ("run", "output", "baseline_output", "score", "label_id", "passed")
+    for run, output, baseline, score, label, passed in Evaluation.objects.filter(run__in=runs).values_list(*columns):
         scored = found[run].setdefault(output, [])
         if score is not None:
-            scored.append(Judgement(score, None if label is None else str(label), passed))
+            name = winner(score) if baseline else None if label is None else str(label)
+            scored.append(Judgement(score, name, passed))
     return found
 
 

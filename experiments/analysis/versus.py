@@ -62,3 +62,10 @@ def exactly(figure: Estimate) -> str:
     if figure.standard_error is None:
         return words
     return f"{words}, standard error {figure.standard_error * 100:.3f}{NBSP}points"
+
+
+def winner(score: float | None) -> str | None:
+    """Who won one case: "the compared", "the baseline" or "a tie"; None without a score."""
+    if score is None or score == EVEN:
+        return None if score is None else "a tie"
+    return "the compared" if score > EVEN else "the baseline"

@@ -139,6 +139,7 @@ def test_comparisons_are_tried_against_their_baseline(project, experiment):
     found = tried(two, experiment, baseline=baseline)
     assert len(found.differing) == 30
     assert found.difference.value == 0.5
+    assert found.table.names == ["a tie", "the baseline"]
 
 
 # --- The page ---------------------------------------------------------------------------------------------------------

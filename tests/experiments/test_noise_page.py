@@ -234,6 +234,21 @@ def test_the_panel_takes_the_same_few_queries_however_much_was_measured(
 
 
 # --- Comparisons ------------------------------------------------------------------------------------------------------
+def test_comparisons_agree_where_the_same_side_wins_whatever_the_label_of_one_order(
+    alice, project, experiment, connection, chat_server
+):
+    baseline = experiment_of(project, 30, system="assistant 0")
+    chat_server.reply = lambda body: reply("Right")  # whatever stands second, so each pair is a tie
+    prompt = "First {{ outputs.value }} second {{ comparison.outputs.value }}"
+    version = judge_version(project, connection, prompt, runs_on="comparison", both_orders=True)
+    run = finish(measure(version, experiment, alice, outputs=5, repeats=2, baseline=baseline))
+    rows = Evaluation.objects.filter(run=run).order_by("pk")
+    rows.filter(repeat=1).update(label_id=None)
+    assert measurements(version.evaluator)[0].always_same
+    rows.filter(repeat=1).update(score=1.0)
+    assert measurements(version.evaluator)[0].noise.agreement.value == 0
+
+
 def test_a_comparison_is_measured_against_its_baseline_and_shows_how_often_orders_disagree(
     as_alice, alice, project, experiment, connection, chat_server
 ):
