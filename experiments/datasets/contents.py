@@ -10,6 +10,8 @@ import orjson
 
 MAX_DEPTH = 100
 NUL = b"\\u0000"
+TAGS = "tags"
+MARK = "\x1f"  # stands before and behind a tag in the words of a case
 
 
 class BadContent(ValueError):
@@ -24,6 +26,19 @@ class Content:
     expected_outputs: dict[str, Any] | None = None
     metadata: dict[str, Any] | None = None
     split: str = ""
+
+    @property
+    def tags(self) -> list[str]:
+        """The texts in the list `metadata.tags`; whatever else stands under that name is no tag."""
+        named = (self.metadata or {}).get(TAGS)
+        return [tag for tag in named if isinstance(tag, str)] if isinstance(named, list) else []
+
+    def words(self, key: str) -> str:
+        """What a search looks through: each tag behind a mark, then key and values in folded case on one line."""
+        values = [inner for _, inner in _walk([self.inputs, self.expected_outputs, self.metadata, self.split])]
+        said = [value if isinstance(value, str) else str(value) for value in values if _is_plain(value)]
+        folded = " ".join(" ".join([key, *said]).casefold().split())  # no mark survives this
+        return "".join(f"{MARK}{tag}" for tag in self.tags) + MARK + folded
 
     def digest(self) -> str:
         """The same for equal content, whatever the order of its names. Raises BadContent."""
@@ -68,6 +83,10 @@ def _holds_nul(value: Any) -> bool:
 
 def _is_deep(value: Any) -> bool:
     return any(depth > MAX_DEPTH for depth, inner in _walk(value) if isinstance(inner, dict | list))
+
+
+def _is_plain(value: Any) -> bool:
+    return value is not None and not isinstance(value, dict | list | bool)
 
 
 def _walk(value: Any) -> list[tuple[int, Any]]:

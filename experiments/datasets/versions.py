@@ -15,12 +15,15 @@ from django.db.models import Max
 from django.utils import timezone
 
 from evalstudio.projects.models import User
-from experiments.datasets.contents import Content
+from experiments.datasets.contents import Content, digest_of
 from experiments.datasets.inserting import insert, stored_json
-from experiments.models import Case, CaseSpan, Dataset, DatasetVersion
+from experiments.models import Case, CaseSpan, CaseWords, Dataset, DatasetVersion
 from experiments.models.datasets import NEVER
 
 STEP = 500  # rows of one statement or of one short transaction
+CASE_COLUMNS = (
+    "dataset", "key", "content_hash", "inputs", "expected_outputs", "metadata", "split", "inputs_hash",
+)  # fmt: skip
 
 
 class Member(NamedTuple):
@@ -115,8 +118,11 @@ class PendingVersion:
         if not new:
             return known
         rows = [(self.dataset.pk, change.key, change.digest, *_columns(change.content)) for change in new]
-        insert(Case, ("dataset", "key", "content_hash", "inputs", "expected_outputs", "metadata", "split"), rows)
-        return known | self._known_cases(new)
+        insert(Case, CASE_COLUMNS, rows)
+        made = self._known_cases(new)
+        words = [(made[change.key], change.content.words(change.key)) for change in new]
+        insert(CaseWords, ("case", "words"), words)
+        return known | made
 
     def _known_cases(self, changes: Sequence[Change]) -> dict[str, int]:
         wanted = {(change.key, change.digest) for change in changes}
@@ -149,4 +155,5 @@ def _columns(content: Content) -> tuple[str | None, ...]:
         stored_json(content.expected_outputs),
         stored_json(content.metadata),
         content.split,
+        digest_of(content.inputs),
     )

@@ -1,12 +1,15 @@
 """The tables of experiments: what is judged (datasets, outputs) and what came of it (ledger)."""
 
-from experiments.models.datasets import Case, CaseSpan, Dataset, DatasetVersion, Import, ImportState
+from experiments.models.datasets import Case, CaseSpan, CaseWords, Dataset, DatasetVersion, Import, ImportState
+from experiments.models.edits import CaseEdit
 from experiments.models.ledger import Evaluation, EvaluationBody, Purpose, Run, RunLabel, RunState, Slice
 from experiments.models.outputs import Experiment, Output, OutputBody, Source, System
 
 __all__ = [
     "Case",
+    "CaseEdit",
     "CaseSpan",
+    "CaseWords",
     "Dataset",
     "DatasetVersion",
     "Evaluation",

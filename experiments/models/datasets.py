@@ -34,6 +34,7 @@ class Dataset(models.Model):
     project = models.ForeignKey(Project, models.CASCADE)
     name = models.CharField(max_length=120)
     latest_version = models.PositiveIntegerField(default=0)
+    schema = models.JSONField(default=dict)  # JSON Schemas of "inputs" and "expected_outputs", as far as there are any
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = DatasetQuerySet.as_manager()
@@ -61,6 +62,7 @@ class DatasetVersion(models.Model):
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     note = models.CharField(max_length=300, blank=True)
     n_cases = models.PositiveIntegerField()
+    facets = models.JSONField(null=True)  # counted when somebody first looks, see experiments.datasets.browsing
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -71,7 +73,10 @@ class DatasetVersion(models.Model):
 
 
 class Case(models.Model):
-    """One test case: immutable content under a key. The same content keeps its row when it comes back."""
+    """One test case: immutable content under a key. The same content keeps its row when it comes back.
+
+    `inputs_hash` is the same for the same inputs.
+    """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE)
     key = models.CharField(max_length=200)
@@ -80,9 +85,17 @@ class Case(models.Model):
     expected_outputs = models.JSONField(null=True)
     metadata = models.JSONField(null=True)
     split = models.CharField(max_length=40, blank=True)
+    inputs_hash = models.CharField(max_length=64, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["dataset", "key", "content_hash"], name="case_content_once")]
+
+
+class CaseWords(models.Model):
+    """What a search looks through, apart from the case so that reading cases stays cheap. See `Content.words`."""
+
+    case = models.OneToOneField(Case, models.CASCADE, primary_key=True, related_name="searched")
+    words = models.TextField()
 
 
 class CaseSpanQuerySet(models.QuerySet):
