@@ -93,7 +93,8 @@ function typeOver(event, view) {
 
 function attributesOf(textarea) {
   const label = document.querySelector(`label[for="${CSS.escape(textarea.id)}"]`);
-  const attributes = { "aria-label": label?.textContent.trim() ?? textarea.getAttribute("aria-label") ?? "Code" };
+  const name = label?.textContent.trim() ?? textarea.getAttribute("aria-label") ?? "Code";
+  const attributes = { "aria-label": name, tabindex: "0" }; // in the order of Tab, so that its scroller can be reached
   for (const name of ["aria-describedby", "aria-invalid"]) {
     const value = textarea.getAttribute(name);
     if (value) attributes[name] = value;
