@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from evaluators.core import COMPARISON, Comparand, Sample
 from evaluators.paths import SPAN, MissingPath, existing_paths, nearest, resolve
 from experiments.models import CaseSpan, Dataset, Experiment, Output
-from experiments.samples import sample_of
 
 MOST_LOOKED_AT = 1_000
 MOST_LISTED = 20  # samples whose own paths are listed, to find the one that was meant
@@ -58,12 +57,10 @@ def _has(roots: dict[str, object], path: str) -> bool:
     return True
 
 
-def _meant(path: str, existing: dict[str, None]) -> str | None:
-    """The existing path that is nearest to this one, of the same part of a case if there is one."""
+def _meant(path: str, existing: Iterable[str]) -> str | None:
+    """The existing path that is nearest to this one, in the same part of a case."""
     root = path.partition(".")[0].partition("[")[0]
-    others = [other for other in existing if other != path]
-    same_part = [other for other in others if other.startswith(root) and other != root]
-    return nearest(path, same_part) or nearest(path, others)
+    return nearest(path, [other for other in existing if other not in (path, root) and other.startswith(root)])
 
 
 def samples_to_read(
@@ -78,10 +75,10 @@ def samples_to_read(
         return _of_cases(spans), spans.count()
     outputs = _answered(experiment, paths)
     if compared is None:
-        return map(sample_of, outputs.order_by("pk")[:MOST_LOOKED_AT]), outputs.count()
+        return (_seen(output, paths) for output in outputs.order_by("pk")[:MOST_LOOKED_AT]), outputs.count()
     others = _answered(compared, paths).filter(attempt=0)
     outputs = outputs.filter(attempt=0, case__in=others.values("case"))
-    return _of_pairs(outputs.order_by("case")[:MOST_LOOKED_AT], others), outputs.count()
+    return _of_pairs(outputs.order_by("case")[:MOST_LOOKED_AT], others, paths), outputs.count()
 
 
 def _of_cases(spans: QuerySet[CaseSpan]) -> Iterator[Sample]:
@@ -90,17 +87,29 @@ def _of_cases(spans: QuerySet[CaseSpan]) -> Iterator[Sample]:
         yield Sample(inputs=case.inputs, expected_outputs=case.expected_outputs, metadata=case.metadata)
 
 
-def _of_pairs(baselines: QuerySet[Output], others: QuerySet[Output]) -> Iterator[Sample]:
+def _of_pairs(baselines: QuerySet[Output], others: QuerySet[Output], paths: Sequence[str]) -> Iterator[Sample]:
     baselines_by_case = {output.case_id: output for output in baselines}
     for other in others.filter(case__in=list(baselines_by_case)).order_by("case"):
-        sample = sample_of(baselines_by_case[other.case_id])
-        yield replace(sample, comparison=Comparand(other.body.outputs, other.body.steps))
+        sample, compared = _seen(baselines_by_case[other.case_id], paths), _seen(other, paths)
+        yield replace(sample, comparison=Comparand(compared.outputs, compared.steps))
+
+
+def _seen(output: Output, paths: Sequence[str]) -> Sample:
+    """The sample of an output, without its steps where no path leads to them: they are long."""
+    case, body = output.case, output.body
+    return Sample(
+        inputs=case.inputs,
+        expected_outputs=case.expected_outputs,
+        outputs=body.outputs,
+        steps=body.steps if _read_steps(paths) else None,
+        metadata=case.metadata,
+    )
 
 
 def _answered(experiment: Experiment, paths: Sequence[str]) -> QuerySet[Output]:
     rows = Output.objects.filter(experiment=experiment, error="", body__isnull=False).select_related("case", "body")
-    return rows if any(_reads_steps(path) for path in paths) else rows.defer("body__steps")
+    return rows if _read_steps(paths) else rows.defer("body__steps")
 
 
-def _reads_steps(path: str) -> bool:
-    return path.startswith(("steps", SPAN, f"{COMPARISON}.steps"))
+def _read_steps(paths: Sequence[str]) -> bool:
+    return any(path == COMPARISON or path.startswith(("steps", SPAN, f"{COMPARISON}.steps")) for path in paths)

@@ -35,10 +35,8 @@ class CaseSource:
         dataset = _dataset(asked, datasets, experiments)
         of_dataset = [each for each in experiments if dataset and each.dataset_version.dataset_id == dataset.pk]
         compares = asked.get("runs_on") == COMPARISON
-        offered = of_dataset[1:] + of_dataset[:1] if compares else of_dataset
-        experiment = _experiment(asked.get("experiment", ""), offered)
-        others = [each for each in of_dataset if each != experiment]
-        compared = _experiment(asked.get("compared", ""), others) if compares else None
+        choose = _pair if compares else _single
+        experiment, compared = choose(asked, of_dataset)
         return cls(datasets, of_dataset, compares, dataset, experiment, compared)
 
 
@@ -60,6 +58,21 @@ def _dataset(asked: QueryDict, datasets: list[Dataset], experiments: list[Experi
         if wanted in by_id:
             return by_id[wanted]
     return datasets[0] if datasets else None
+
+
+def _single(asked: QueryDict, experiments: list[Experiment]) -> tuple[Experiment | None, None]:
+    return _experiment(asked.get("experiment", ""), experiments), None
+
+
+def _pair(asked: QueryDict, experiments: list[Experiment]) -> tuple[Experiment | None, Experiment | None]:
+    """(baseline, compared). One that is asked for alone is the compared one, and the one before it the baseline."""
+    if "compared" in asked:
+        baseline = _experiment(asked.get("experiment", ""), experiments[1:] + experiments[:1])
+        return baseline, _experiment(asked["compared"], [each for each in experiments if each != baseline])
+    compared = _experiment(asked.get("experiment", ""), experiments)
+    place = experiments.index(compared) if compared else len(experiments)
+    others = experiments[place + 1 :] + experiments[:place]
+    return next(iter(others), None), compared
 
 
 def _experiment(wanted: str, experiments: list[Experiment]) -> Experiment | None:

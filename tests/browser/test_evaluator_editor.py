@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from evaluators.kinds import KINDS
-from evaluators.models import Evaluator
+from evaluators.models import Draft, Evaluator, Scale
 from evaluators.starters import STARTERS
 from experiments.models import Case, CaseSpan, Dataset, DatasetVersion, Experiment, Output, OutputBody, System
 from tests.browser_fixtures import axe_findings, overflow, sign_in
@@ -77,7 +77,7 @@ def fill_options(page, *rows):
 
 def test_a_judge_from_the_blank_to_its_second_version(visit, page):
     visit("evaluator-new")
-    page.get_by_role("link", name="AI judge").click()
+    page.get_by_role("link", name="AI judge", exact=True).click()
     page.get_by_label("Name").fill("Right answer")
     write(page, "id_prompt", "Is this right?\n{{ outputs.value }}\nThe truth:\n{{ expectedOutput.value }}")
     fill_options(page, ("Right", "100"), ("Wrong", "0"))
@@ -194,25 +194,186 @@ def test_any_case_can_be_picked_and_its_output_too(visit, page, cases):
 
 
 def test_options_are_added_lettered_and_removed_in_place(visit, page):
-    visit("evaluator-new", "judge", query="?start=factual_consistency")
+    visit("evaluator-new", "judge")
+    fill_options(page, ("Right", "100"), ("Wrong", "0"))
     page.get_by_role("button", name="Add option").click()
-    fifth = page.get_by_label("Label of option E")
-    fifth.fill("Unsure")
+    page.get_by_label("Label of option C").fill("Unsure")
     page.get_by_role("button", name="Remove option A").click()
-    assert page.get_by_label("Label of option D").input_value() == "Unsure"
-    assert page.locator("[data-option]").count() == 4
-    page.get_by_text("Percentage", exact=True).click()
+    assert page.get_by_label("Label of option B").input_value() == "Unsure"
+    assert page.locator("[data-option]").count() == 2
+    page.get_by_text("Number", exact=True).click()
     assert not page.get_by_label("Label of option A").is_visible()
 
 
 def test_another_model_of_a_connection_is_typed_and_kept(visit, page, connection):
     visit("evaluator-new", "judge", query="?start=factual_consistency")
-    page.get_by_label("Model").select_option(label="Another model on Rehearsal …")
+    page.get_by_label("Model", exact=True).select_option(label="Another model on Rehearsal …")
     page.get_by_label("Name of the model on Rehearsal").fill("rehearsal-2")
     page.get_by_text("Draft kept").wait_for()
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
-    assert page.get_by_label("Model").input_value() == f"{connection.pk}:rehearsal-2"
+    assert page.get_by_label("Model", exact=True).input_value() == f"{connection.pk}:rehearsal-2"
+
+
+def second_result(experiment):
+    """What another system answered to the same cases."""
+    system = System.objects.create(project=experiment.project, name="Other bot")
+    second = Experiment.objects.create(
+        project=experiment.project, system=system, dataset_version=experiment.dataset_version, source="file"
+    )
+    for case in Case.objects.filter(dataset=experiment.dataset_version.dataset):
+        output = Output.objects.create(experiment=second, case=case, content_hash="y")
+        OutputBody.objects.create(output=output, outputs={"value": f"Something else {case.key}"})
+    return second
+
+
+def open_step(page, name):
+    page.get_by_role("tab", name=re.compile(name)).click()
+
+
+def test_the_two_steps_are_walked_by_keyboard_and_stand_in_the_address(visit, page, cases):
+    visit("evaluator-new", "judge", query="?start=factual_consistency")
+    page.get_by_role("tab", name="1 Describe").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_role("tab", name="2 Mapping").get_attribute("aria-selected") == "true"
+    assert page.url.endswith("#mapping")
+    assert not page.get_by_label("Name", exact=True).is_visible()
+    page.get_by_role("button", name="Add variable").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.name") == "variable_name"
+    page.keyboard.type("Ground_Truth")
+    page.keyboard.press("Tab")
+    page.keyboard.type("expectedOutputs.valu")
+    page.get_by_text("1 variable differs from the starting point. Draft kept at").wait_for()
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    assert page.get_by_label("Name of variable 1").input_value() == "Ground_Truth"
+    page.get_by_role("button", name="expectedOutputs.value", exact=True).click()
+    assert page.get_by_label("Path of variable 1").input_value() == "expectedOutputs.value"
+    page.locator(".reach-lacking", has_text="expectedOutputs").wait_for(state="detached")
+    page.get_by_role("button", name="Remove variable 1").click()
+    assert page.get_by_label("Name of variable 1").count() == 0
+    open_step(page, "Describe")
+    assert page.get_by_label("Name", exact=True).input_value() == "Factual consistency"
+    page.get_by_text("Nothing differs from the starting point.", exact=True).wait_for()
+    assert page.get_by_text("Unsaved edits", exact=True).is_hidden()
+
+
+def test_paths_of_the_mapping_are_completed_from_the_chosen_case(visit, page, cases):
+    visit("evaluator-new", "judge", query="#mapping")
+    page.locator("#case-path-list option[value='outputs.value']").wait_for(state="attached")
+    page.get_by_role("button", name="Add image").click()
+    assert page.get_by_label("Path of image 1").get_attribute("list") == "case-path-list"
+
+
+def test_a_fault_in_the_hidden_step_opens_it_and_is_counted_on_its_tab(visit, page, cases):
+    visit("evaluator-new", "judge", query="?start=factual_consistency#mapping")
+    page.get_by_role("button", name="Add variable").click()
+    page.get_by_label("Name of variable 1").fill("Truth")
+    page.get_by_label("Path of variable 1").fill("expectedOutput.value")
+    open_step(page, "Describe")
+    page.get_by_role("button", name="Save as v1").click()
+    page.get_by_text("Nothing was saved.").wait_for()
+    page.get_by_role("tab", name="2 Mapping 1").wait_for()
+    assert page.url.endswith("#mapping")
+    assert page.evaluate("document.activeElement.id") == "id_variable_path.0"
+    page.get_by_role("button", name="expectedOutputs", exact=True).click()
+    page.get_by_role("button", name="Save as v1").click()
+    page.get_by_text("Saved v1 of Factual consistency.").wait_for()
+
+
+def test_a_comparison_is_described_tested_in_both_orders_and_saved(visit, page, cases):
+    second_result(cases)
+    visit("evaluator-new", "judge")
+    page.get_by_label("Name", exact=True).fill("Which is better")
+    assert not page.get_by_text("Ask in both orders").is_visible()
+    page.get_by_text("A comparison of two").click()
+    page.get_by_text("Baseline output", exact=False).first.wait_for()
+    assert page.locator(".case-side").all_inner_texts() == ["Answer 0", "Something else case-0"]
+    assert page.get_by_text("Ask in both orders").is_visible()
+    write(
+        page,
+        "id_prompt",
+        "Which is right?\n{{ outputs.value }}\n{{ comparison.outputs.value }}\nThe truth:\n{{ expectedOutputs.value }}",
+    )
+    fill_options(page, ("Compared", "100"), ("Baseline", "0"))
+    run_test(page)
+    page.locator(".verdictbox").wait_for()
+    assert "2 calls" in page.locator(".verdictbox").inner_text()
+    page.get_by_role("tab", name="Exchanged").click()
+    assert "Baseline output" in page.locator("#tested-exchanged .part", has_text="comparison.outputs").inner_text()
+    assert looked_at(page) == []
+    page.get_by_role("button", name="Save as v1").click()
+    page.get_by_text("Saved v1 of Which is better.").wait_for()
+    assert Evaluator.objects.get().versions.get().config["runs_on"] == "comparison"
+
+
+def test_both_results_of_a_comparison_can_be_changed(visit, page, cases):
+    second_result(cases)
+    visit("evaluator-new", "heuristic")
+    page.get_by_text("A comparison of two").click()
+    page.get_by_label("Compared result").select_option("pasted")
+    page.get_by_label("Output", exact=True).fill("My own")
+    code = "function evaluate({ outputs, comparison }) { console.log(comparison.outputs.value); return 1; }"
+    write(page, "id_code", code)
+    run_test(page)
+    page.get_by_role("region", name="Console lines").get_by_text("My own").wait_for()
+
+
+def test_a_shared_scale_takes_the_place_of_own_options(visit, page, project):
+    options = [{"label": "HIGH", "percentage": 100, "description": ""}, {"label": "LOW", "percentage": 0}]
+    Scale.objects.create(project=project, name="Accuracy", scoring={"type": "enum", "options": options})
+    visit("evaluator-new", "heuristic")
+    page.get_by_label("Scale of the project").select_option(label="Accuracy")
+    assert page.get_by_text("HIGH", exact=True).is_visible()
+    assert not page.get_by_label("Lowest").is_visible()
+    page.get_by_label("Scale of the project").select_option(label="its own")
+    assert not page.get_by_text("HIGH", exact=True).is_visible()
+    assert page.get_by_label("Lowest").is_visible()
+
+
+def test_undoing_every_edit_takes_the_note_of_the_draft_and_the_warning_away(visit, page):
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    visit("evaluator-new", "heuristic")
+    page.get_by_label("Name", exact=True).fill("Short")
+    page.get_by_text("Draft kept at").wait_for()
+    page.get_by_label("Name", exact=True).fill("")
+    page.get_by_text("Nothing differs from the blank.", exact=True).wait_for()
+    page.get_by_role("link", name="Evaluators").first.click()
+    page.get_by_role("heading", name="Evaluators", exact=True).wait_for()
+    assert asked == []
+
+
+def test_two_tabs_of_one_person_do_not_replace_each_others_edits_unseen(visit, page, troubles):
+    visit("evaluator-new", "heuristic")
+    other = page.context.new_page()
+    other.goto(page.url)
+    page.get_by_label("Name", exact=True).fill("First")
+    page.get_by_text("Draft kept at").wait_for()
+    other.get_by_label("Name", exact=True).fill("Second")
+    other.get_by_text("Another tab of yours kept edits of this").wait_for()
+    other.get_by_label("Name", exact=True).fill("Second, and meant so")
+    other.get_by_text("Draft kept at").wait_for()
+    assert Draft.objects.get().typed_name == "Second, and meant so"
+
+
+def test_without_javascript_both_steps_stand_on_the_page_and_rows_can_be_added(
+    browser, live_server, alice, project, connection
+):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, live_server, alice)
+    page.goto(live_server.url + reverse("evaluator-new", args=[project.slug, "judge"]))
+    page.get_by_label("Name", exact=True).fill("Right answer")
+    page.get_by_role("button", name="Add variable").click()
+    page.get_by_label("Name of variable 1").fill("Truth")
+    page.get_by_role("button", name="Add image").click()
+    assert page.get_by_label("Name", exact=True).input_value() == "Right answer"
+    assert page.get_by_label("Name of variable 1").input_value() == "Truth"
+    assert page.get_by_label("Path of image 1").is_visible()
+    context.close()
 
 
 def test_a_version_saved_meanwhile_is_shown_and_can_be_followed(visit, page, project, alice):
@@ -237,7 +398,7 @@ def test_the_list_is_searched_as_one_types(visit, page, project, alice):
     page.keyboard.type("right")
     page.get_by_role("link", name="Short", exact=True).wait_for(state="detached")
     assert page.get_by_role("link", name="Right answer", exact=True).is_visible()
-    assert page.url.endswith("?q=right")
+    assert "?q=right" in page.url
 
 
 def looked_at(page):
@@ -270,4 +431,9 @@ def test_every_page_of_evaluators_is_fit_for_everyone(visit, page, project, alic
     page.locator("[name=option_percentage]").first.fill("all")
     run_test(page)
     page.get_by_text("Not tested.").wait_for()
+    assert looked_at(page) == []
+    open_step(page, "Mapping")
+    page.get_by_role("button", name="Add variable").click()
+    page.get_by_label("Path of variable 1").fill("inputs.nowhere")
+    page.locator(".reach-lacking").wait_for()
     assert looked_at(page) == []

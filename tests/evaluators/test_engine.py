@@ -157,3 +157,14 @@ class TestNow:
     def test_what_is_put_off_is_not_a_score(self):
         with pytest.raises(NotNow):
             evaluate_now(Waiting(), None, Sample("not now"), tools)
+
+
+class Grading:
+    """A kind of people: nothing evaluates."""
+
+    def needs(self, config):
+        return Needs("people")
+
+
+def test_what_people_do_is_awaited_by_the_bench_too():
+    assert evaluate_now(Grading(), None, Sample(), None) == Score(Status.AWAITING)

@@ -104,6 +104,44 @@ def test_without_an_experiment_the_output_is_pasted(pick, project):
     assert 'name="sample_outputs"' in reply.content.decode()
 
 
+def test_a_comparison_picks_the_newest_result_and_the_one_before_as_its_baseline(pick, project):
+    dataset = dataset_of(project, "faq", 2)
+    answered(dataset, "Old")
+    answered(dataset, "New")
+    reply = pick(runs_on="comparison")
+    assert sample(reply)["outputs"] == {"value": "Old on faq-000"}
+    assert sample(reply)["comparison"]["outputs"] == {"value": "New on faq-000"}
+    page = reply.content.decode()
+    assert "Baseline output" in page
+    assert "New on faq-000" in page.partition("Compared output")[2]
+    assert {"path": "comparison.outputs.value", "preview": "New on faq-000"} in reply.context["paths"]
+
+
+def test_either_side_of_a_comparison_can_be_chosen_or_pasted(pick, project):
+    dataset = dataset_of(project, "faq", 1)
+    old, new = answered(dataset, "Old"), answered(dataset, "New")
+    turned = pick(runs_on="comparison", experiment=new.pk, compared=old.pk)
+    assert sample(turned)["comparison"]["outputs"] == {"value": "Old on faq-000"}
+    pasted = pick(runs_on="comparison", experiment=new.pk, compared="pasted")
+    assert "comparison" not in sample(pasted)
+    assert 'name="sample_comparison"' in pasted.content.decode()
+    assert 'name="sample_outputs"' not in pasted.content.decode()
+
+
+def test_turning_to_a_comparison_keeps_the_result_at_hand_as_the_compared_one(pick, project):
+    dataset = dataset_of(project, "faq", 1)
+    old = answered(dataset, "Old")
+    answered(dataset, "New")
+    assert sample(pick(runs_on="comparison", experiment=old.pk))["comparison"]["outputs"] == {"value": "Old on faq-000"}
+
+
+def test_one_result_is_compared_with_nothing(pick, project):
+    dataset = dataset_of(project, "faq", 1)
+    old = answered(dataset, "Old")
+    answered(dataset, "New")
+    assert "comparison" not in sample(pick(compared=old.pk))
+
+
 def test_an_empty_project_leads_to_the_import(pick, project):
     assert reverse("import-new", args=[project.slug]) in pick().content.decode()
 
