@@ -10,7 +10,7 @@ from evaluators.core import Status
 from evaluators.models import Evaluator
 from experiments.analysis.noise import cost_of_one, flips, measure, measurements
 from experiments.ledger.start import CannotStart, start
-from experiments.models import Evaluation, EvaluationBody, Purpose, Run, RunState
+from experiments.models import Evaluation, EvaluationBody, OutputBody, Purpose, Run, RunState
 from tests.experiments.judged import experiment_of
 from tests.experiments.trying import finish, heuristic_version, judge_version, reply, says_at_random
 
@@ -253,6 +253,7 @@ def test_a_comparison_is_measured_against_its_baseline_and_shows_how_often_order
     as_alice, alice, project, experiment, connection, chat_server
 ):
     baseline = experiment_of(project, 30, system="assistant 0")
+    OutputBody.objects.filter(output__experiment=baseline).update(outputs={"value": "I do not know."})
     chat_server.reply = says_at_random()
     prompt = "First {{ outputs.value }} second {{ comparison.outputs.value }}"
     version = judge_version(project, connection, prompt, runs_on="comparison", both_orders=True)
