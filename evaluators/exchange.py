@@ -181,12 +181,13 @@ def _version(row: Any, at: int) -> Told:
     config = row.get("config")
     if not isinstance(config, dict):
         raise NotAnExport(f"In {where}, “config” is an object.")
-    config = dict(config)
+    calls = "connection" in config or "connection_id" in config
+    config = {name: value for name, value in config.items() if name != "connection_id"}
     connection = config.pop("connection", None)
     if not isinstance(connection, str | None):
         raise NotAnExport(f"In {where}, “connection” is the name of one.")
-    if connection is not None or "connection_id" in config:
-        config["connection_id"] = None
+    if calls:
+        config["connection_id"] = None  # until the project's own is known
     note, author = _text(row, "note", where, 300), _text(row, "author", where, 150)
     return Told(number, note, author, _when(row), row.get("published") is True, schema, config, connection or None)
 

@@ -16,6 +16,7 @@ from evaluators.core import Status
 from evaluators.engine import Work, work_of
 from evaluators.golden import agrees, must_pass
 from evaluators.kinds import BadConfig
+from evaluators.kinds.forms import as_percent
 from evaluators.models import Evaluator, EvaluatorVersion, GoldenCase, GoldenVerdict, Publication, PublishingRule
 from evaluators.stats.estimate import Estimate, Moments, estimate
 
@@ -180,7 +181,7 @@ def _reached(name: str, least: float, figure: Estimate, nothing: str) -> Conditi
     if figure.value is None:
         return Condition(False, f"{name} is not known before a golden case is judged.", None, name)
     holds = figure.value >= least - 1e-9
-    sentence = f"{name} is {_percent(figure.value)}; the project asks for {_percent(least)}."
+    sentence = f"{name} is {_percent(figure.value)}; the project asks for {as_percent(least)}{NBSP}%."
     return Condition(holds, sentence, figure, name)
 
 

@@ -21,7 +21,8 @@ from evalstudio.calls.models import Connection
 from evalstudio.files.keeping import keep
 from evalstudio.projects.models import ApiToken, AuditEntry, Project, Role, Scope
 from evaluators.core import Status
-from evaluators.models import Draft, Evaluator, EvaluatorVersion, Scale
+from evaluators.golden import keep as keep_golden
+from evaluators.models import Draft, Evaluator, EvaluatorVersion, GoldenCase, GoldenVerdict, Scale
 from experiments.datasets.importing import receiving
 from experiments.ledger.start import start
 from experiments.models import (
@@ -99,6 +100,18 @@ PAGES = {
     "evaluator-duplicate": Door(None, EDITOR),
     "evaluator-run": Door(VIEWER),
     "evaluator-runs": Door(VIEWER),
+    "evaluator-golden": Door(VIEWER),
+    "golden-new": Door(EDITOR, EDITOR),
+    "golden-judge": Door(None, EDITOR),
+    "golden-try": Door(None, EDITOR),
+    "golden-keep-sample": Door(None, EDITOR),
+    "golden-keep": Door(EDITOR, EDITOR),
+    "golden-case": Door(VIEWER, EDITOR),
+    "golden-delete": Door(None, EDITOR),
+    "evaluator-publish": Door(None, EDITOR),
+    "publishing-rule": Door(VIEWER, OWNER),
+    "evaluator-export": Door(VIEWER),
+    "evaluator-import": Door(EDITOR, EDITOR),
     "scale-list": Door(VIEWER),
     "scale-new": Door(EDITOR, EDITOR),
     "scale-edit": Door(EDITOR, EDITOR),
@@ -147,6 +160,12 @@ API = {
     "api-evaluator-archive": Door(None, EDITOR),
     "api-evaluator-restore": Door(None, EDITOR),
     "api-evaluator-duplicate": Door(None, EDITOR),
+    "api-golden-cases": Door(VIEWER, EDITOR),
+    "api-golden-case": Door(VIEWER),
+    "api-golden-judge": Door(None, EDITOR),
+    "api-publish": Door(VIEWER, EDITOR),
+    "api-evaluator-export": Door(VIEWER),
+    "api-evaluator-import": Door(None, EDITOR),
     "api-catalogue": Door(VIEWER),
     "api-scales": Door(VIEWER, EDITOR),
     "api-scale": Door(VIEWER),
@@ -191,12 +210,13 @@ NONSENSE = {
     "a number without end": "1e999999999",
 }
 FIELDS = (
-    "after", "base", "base_url", "baseline", "before", "by", "case", "case_q", "code", "dataset", "direction", "do", "draft",
-    "evaluator", "experiment", "found", "guide", "key", "kind", "limit", "max_in_flight", "max_tokens", "model", "name",
-    "name_0", "next", "note", "notes", "option_description", "option_label", "option_percentage", "pasted_sample",
+    "after", "base", "base_url", "baseline", "before", "by", "case", "case_q", "code", "dataset", "direction", "do",
+    "draft", "evaluator", "experiment", "found", "guide", "key", "kind", "limit", "max_in_flight", "max_tokens", "model",
+    "name", "name_0", "next", "note", "notes", "option_description", "option_label", "option_percentage", "pasted_sample",
     "peek", "prompt", "q", "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope", "scoring", "seed",
     "show", "sort", "start", "step", "system", "tab", "target_0", "temperature", "threshold", "type_0",
-    "usd_per_million_in", "username", "password", "project", "purpose", "version",
+    "usd_per_million_in", "username", "password", "project", "purpose", "version", "from", "to", "n", "outputs",
+    "repeats",
 )  # fmt: skip
 
 
@@ -228,6 +248,7 @@ def stage(project, alice, tmp_path, settings, make_experiment):  # noqa: F811
     ids = {
         "evaluator": version.evaluator_id,
         "version": version.pk,
+        "golden-case": keep_golden(evaluator, {"outputs": 1}, {"value": 1.0}, title="One", author=alice)[0].pk,
         "connection": Connection.add_rehearsal(project, alice).pk,
         "scale": Scale.objects.create(project=project, name="Marks", scoring={"type": "percentage"}).pk,
         "dataset": experiment.dataset_version.dataset_id,
@@ -258,7 +279,7 @@ class Stage:
     def _filled(self, pattern: str) -> str:
         thing = next((thing for thing in self.ids if f"{thing}s/<int:pk>" in pattern), "token")
         words = {"<slug:project>": self.project.slug, "<int:pk>": self.ids[thing], "<int:case>": self.ids["case"]}
-        words["<int:baseline>"] = self.ids["baseline"]
+        words |= {"<int:baseline>": self.ids["baseline"], "<int:number>": 1}
         words |= {"<int:output>": self.ids["output"], "<str:form>": "csv", "<str:token>": "forged"}
         words |= {"<int:other>": self.ids["evaluation"]}
         words |= {"<str:digest>": self.digest, "<str:name>": "cat.png"}
@@ -393,6 +414,10 @@ def marked_up(stage, alice):
     for model in (Evaluator, Scale, Dataset, System, Connection, ApiToken):
         model.objects.update(name=MARKUP[:80])
     Connection.objects.update(model=MARKUP, blocked_why=MARKUP)
+    GoldenCase.objects.update(title=MARKUP, note=MARKUP, sample=content, must={"label": MARKUP})
+    GoldenVerdict.objects.create(
+        version_id=stage.ids["version"], case=GoldenCase.objects.get(), state=Status.SCORED, value=1, reason=MARKUP
+    )
     Case.objects.update(inputs=content, expected_outputs=content, metadata={MARKUP: MARKUP})
     Case.objects.filter(pk=stage.ids["case"]).update(key=MARKUP)
     CaseSpan.objects.filter(case=stage.ids["case"]).update(key=MARKUP)

@@ -40,7 +40,7 @@ def evaluator_bench(request: ProjectRequest) -> HttpResponse:
     place = posted_place(request)
     _, form = place.forms(request.POST)
     faults = faults_in(None, form)
-    sample = _posted_sample(request.POST, faults)
+    sample = posted_sample(request.POST, faults)
     if faults or sample is None:
         return _answer(request, place, faults, status=422)
     config = place.kind.load(form.to_config(), place.kind.schema)
@@ -58,12 +58,12 @@ def evaluator_bench(request: ProjectRequest) -> HttpResponse:
 @project_page(Role.VIEWER)
 def evaluator_paths(request: ProjectRequest) -> HttpResponse:
     """The paths that really exist in a posted sample, each with a preview, for the completion in the editors."""
-    sample = _posted_sample(request.POST, {})
+    sample = posted_sample(request.POST, {})
     paths = existing_paths(sample.roots()) if sample else []
     return JsonResponse([{"path": path, "preview": preview} for path, preview in paths], safe=False)
 
 
-def _posted_sample(posted: QueryDict, faults: Faults) -> Sample | None:
+def posted_sample(posted: QueryDict, faults: Faults) -> Sample | None:
     """The chosen or pasted sample; what is wrong with it joins the faults."""
     chosen = posted.get("sample_from") == "case"
     try:

@@ -190,8 +190,8 @@ def _saved(request: ProjectRequest, place: Place, version: Any, changed: bool) -
     elif version.pk == evaluator.published_version_id:
         messages.success(request, f"Saved {version} of {evaluator.name}.")
     else:
-        words = format_html('Saved {} of {}, not published. <a href="#gate">See what is missing</a>', version, evaluator)
-        messages.success(request, words)
+        said = 'Saved {} of {}, not published. <a href="#gate">See what is missing</a>'
+        messages.success(request, format_html(said, version, evaluator))
     address = reverse("evaluator-page", args=[request.project.slug, evaluator.pk])
     return HttpResponseClientRedirect(address) if wants_fragment(request) else redirect(address)
 

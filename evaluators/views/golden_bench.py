@@ -20,7 +20,7 @@ from evaluators.golden import NotKept, agrees, in_words, keep, sample_in, stored
 from evaluators.golden_judging import Judged, PeopleGrade, judge_with, keep_replies
 from evaluators.models import GoldenCase
 from evaluators.publishing import figures
-from evaluators.samples import NotASample, read_sample
+from evaluators.views.benching import posted_sample
 from evaluators.views.editing import posted_place
 from evaluators.views.golden import note_kept
 from evaluators.views.standing import verdict_words
@@ -75,12 +75,15 @@ def golden_keep_sample(request: ProjectRequest) -> HttpResponse:
     try:
         if work.needs.lane == "people":
             raise NotKept("People grade for this evaluator, so it has no golden cases.")
-        stored = stored_sample(fitting(_sample(request), work))
+        sample = posted_sample(request.POST, faults)
+        if sample is None:
+            raise NotKept(faults["sample"][0].message)
+        stored = stored_sample(fitting(sample, work))
         if must.is_bound and must.is_valid():
             case, made = keep(place.evaluator, stored, must.wanted(), title="", author=request.user)
             note_kept(request, case, made)
             return render(request, "evaluators/_golden_keep.html", {"kept": case, "evaluator": place.evaluator})
-    except (NotASample, NotKept) as error:
+    except NotKept as error:
         context = {"refused": str(error)}
     is_wrong = must.is_bound or "refused" in context
     return render(request, "evaluators/_golden_keep.html", context, status=422 if is_wrong else 200)
@@ -89,13 +92,6 @@ def golden_keep_sample(request: ProjectRequest) -> HttpResponse:
 def _work(kind: Any, form: Any) -> Work:
     config = kind.load(form.to_config(), kind.schema)
     return Work(kind, config, kind.needs(config))
-
-
-def _sample(request: ProjectRequest) -> Any:
-    posted = request.POST
-    if posted.get("sample_from") == "case":
-        return read_sample(posted.get("sample", ""), posted.get("sample_outputs", ""))
-    return read_sample(posted.get("pasted_sample", ""))
 
 
 def _tried(work: Work, cases: list[GoldenCase]) -> dict[str, Any]:
