@@ -211,12 +211,12 @@ NONSENSE = {
 }
 FIELDS = (
     "after", "base", "base_url", "baseline", "before", "by", "case", "case_q", "code", "dataset", "direction", "do",
-    "draft", "evaluator", "experiment", "found", "guide", "key", "kind", "limit", "max_in_flight", "max_tokens", "model",
-    "name", "name_0", "next", "note", "notes", "option_description", "option_label", "option_percentage", "pasted_sample",
-    "peek", "prompt", "q", "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope", "scoring", "seed",
-    "show", "sort", "start", "step", "system", "tab", "target_0", "temperature", "threshold", "type_0",
-    "usd_per_million_in", "username", "password", "project", "purpose", "version", "from", "to", "n", "outputs",
-    "repeats",
+    "draft", "evaluator", "experiment", "found", "from", "guide", "key", "kind", "limit", "max_in_flight",
+    "max_tokens", "model", "n", "name", "name_0", "next", "note", "notes", "option_description", "option_label",
+    "option_percentage", "outputs", "password", "pasted_sample", "peek", "project", "prompt", "purpose", "q",
+    "repeats", "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope", "scoring", "seed", "show",
+    "sort", "start", "step", "system", "tab", "target_0", "temperature", "threshold", "to", "type_0",
+    "usd_per_million_in", "username", "version",
 )  # fmt: skip
 
 
@@ -411,8 +411,9 @@ def marked_up(stage, alice):
     alice.save()
     content = {"value": MARKUP, MARKUP: [MARKUP, {MARKUP: MARKUP}]}
     Project.objects.update(name=MARKUP[:80])
-    for model in (Evaluator, Scale, Dataset, System, Connection, ApiToken):
+    for model in (Evaluator, Scale, Dataset, Connection, ApiToken):
         model.objects.update(name=MARKUP[:80])
+    System.objects.exclude(experiment=stage.ids["baseline"]).update(name=MARKUP[:80])  # names are given once
     Connection.objects.update(model=MARKUP, blocked_why=MARKUP)
     GoldenCase.objects.update(title=MARKUP, note=MARKUP, sample=content, must={"label": MARKUP})
     GoldenVerdict.objects.create(
