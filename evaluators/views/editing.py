@@ -24,6 +24,7 @@ from evalstudio.web.pages import wants_fragment
 from evaluators.core import FieldError
 from evaluators.editing import NameTaken, Place, as_typed, faults_in, new_key
 from evaluators.kinds import KINDS
+from evaluators.kinds.scored import ScaleField
 from evaluators.models import Evaluator, NewerVersion, Scale
 from evaluators.starters import starter_of
 from evaluators.typed_rows import blank_rows, pressed_row, repeated, typed_rows
@@ -129,9 +130,9 @@ def template_of(kind: Any, part: str = "") -> str | None:
 def scales_of(form: forms.Form, typed: QueryDict) -> list[Scale]:
     """The scales of the project that may be chosen, and the chosen one though it be archived."""
     field = form.fields.get("scale")
-    if field is None:
+    if not isinstance(field, ScaleField):
         return []
-    offered: list[Scale] = field.offered()
+    offered = field.offered()
     try:
         chosen = field.clean(typed.get("scale", ""))
     except forms.ValidationError:

@@ -43,8 +43,8 @@ class CaseSource:
 def _experiments(project: Project, asked: QueryDict) -> list[Experiment]:
     rows = Experiment.objects.filter(project=project).select_related("system", "dataset_version")
     newest = list(rows.order_by("-pk")[:MOST_LISTED])
-    wanted = {id_in(asked.get(name, "")) for name in ("experiment", "compared")} - {None}
-    if older := wanted - {experiment.pk for experiment in newest}:
+    named = [id_in(asked.get(name, "")) for name in ("experiment", "compared")]
+    if older := {wanted for wanted in named if wanted is not None} - {experiment.pk for experiment in newest}:
         newest += rows.filter(pk__in=older)
     return newest
 
@@ -68,7 +68,7 @@ def _pair(asked: QueryDict, experiments: list[Experiment]) -> tuple[Experiment |
     """(baseline, compared). One that is asked for alone is the compared one, and the one before it the baseline."""
     if "compared" in asked:
         baseline = _experiment(asked.get("experiment", ""), experiments[1:] + experiments[:1])
-        return baseline, _experiment(asked["compared"], [each for each in experiments if each != baseline])
+        return baseline, _experiment(asked.get("compared", ""), [each for each in experiments if each != baseline])
     compared = _experiment(asked.get("experiment", ""), experiments)
     place = experiments.index(compared) if compared else len(experiments)
     others = experiments[place + 1 :] + experiments[:place]

@@ -314,7 +314,7 @@ def test_both_results_of_a_comparison_can_be_changed(visit, page, cases):
     visit("evaluator-new", "heuristic")
     page.get_by_text("A comparison of two").click()
     page.get_by_label("Compared result").select_option("pasted")
-    page.get_by_label("Output", exact=True).fill("My own")
+    page.get_by_label("Compared output", exact=True).fill("My own")
     code = "function evaluate({ outputs, comparison }) { console.log(comparison.outputs.value); return 1; }"
     write(page, "id_code", code)
     run_test(page)
