@@ -185,6 +185,7 @@ OPENAI_API_KEY = read_text("OPENAI_API_KEY")
 OPENAI_BASE_URL = read_text("OPENAI_BASE_URL")
 
 # --- API --------------------------------------------------------------------------------------------------------------
+API_PER_MINUTE = read_int("EVALSTUDIO_API_PER_MINUTE", 1200, least=1)  # requests of one token
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "evalstudio.projects.tokens.TokenAuthentication",
@@ -192,6 +193,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_THROTTLE_CLASSES": ["evalstudio.projects.allowance.PerToken"],
     "DEFAULT_PARSER_CLASSES": ["evalstudio.web.sound_json.SoundJSON"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "evalstudio.web.problems.problem_response",

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from evalstudio.projects.allowance import Allowance, tell
 from evalstudio.projects.models import ApiToken, Project, Role, Scope
 from evalstudio.web.pagination import Order, page_of
 
@@ -42,6 +43,7 @@ class ProjectView(APIView):
     writes = Role.EDITOR
     project: Project
     role: Role
+    allowance: tuple[Allowance, float] | None = None  # of a token, at the time of the request
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -57,6 +59,10 @@ class ProjectView(APIView):
             raise PermissionDenied(f"This needs the role {least.title}.")
         if token and not is_reading and token.scope < Scope.WRITE:
             raise PermissionDenied("This token may only read.")
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        tell(response, self.allowance)
+        return super().finalize_response(request, response, *args, **kwargs)
 
     def page(self, queryset: Any, order: Order, serialize: Any) -> Response:
         """One page of a list: `results`, and the cursors of the pages beside it (null at the ends)."""

@@ -118,6 +118,14 @@ class ApiToken(models.Model):
         return hashlib.sha256(secret.encode()).hexdigest()
 
 
+class TokenMinute(models.Model):
+    """The requests that processes have taken for a token in the latest minute it was used; see `allowance`."""
+
+    token = models.OneToOneField(ApiToken, models.CASCADE, primary_key=True, related_name="+")
+    minute = models.BigIntegerField()  # since 1970
+    taken = models.PositiveIntegerField()
+
+
 class AuditEntry(models.Model):
     """An important act: who did what to which thing, and when."""
 

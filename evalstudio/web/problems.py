@@ -70,7 +70,7 @@ PROBLEM = {
     },
     "required": ["type", "title", "status", "detail"],
 }
-ALWAYS = (400, 401, 403, 404)
+ALWAYS = (400, 401, 403, 404, 429)
 WITH_A_BODY = (415,)
 
 
