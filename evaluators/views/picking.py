@@ -18,6 +18,8 @@ from evaluators.kinds import KINDS
 from evaluators.models import EvaluatorVersion
 from evaluators.starters import STARTERS, Starter
 
+HIDDEN = SCALE | {"runs_on"}  # settings that a preview shows in other words
+
 
 @require_GET
 @project_page(Role.EDITOR)
@@ -59,5 +61,5 @@ def _preview(starter: Starter, project: Project) -> dict[str, Any]:
         "config": starter.config,
         "shown_template": select_template([f"evaluators/kinds/_{kind.key}_shown.html", "evaluators/_shown.html"]),
         "texts": [one for one in settings if one.is_long],
-        "settings": [one for one in settings if not one.is_long and one.name not in SCALE],
+        "settings": [one for one in settings if not one.is_long and one.name not in HIDDEN],
     }
