@@ -2,13 +2,14 @@
 
 Its cases and spans are written in batches under the number that comes next, while readers ask for versions up to
 `Dataset.latest_version`. Only `publish` raises that number; `abandon` takes back what was written. Whoever writes must
-be the only one who does: an import is, by the constraint that one import of a dataset runs at a time.
+be the only one who does: an import is, by the constraint that one import of a dataset runs at a time, and a commit of
+edits is, since it holds the row of the dataset while it looks for imports and until it is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from django.db import transaction
 from django.db.models import Max
@@ -24,6 +25,8 @@ STEP = 500  # rows of one statement or of one short transaction
 CASE_COLUMNS = (
     "dataset", "key", "content_hash", "inputs", "expected_outputs", "metadata", "split", "inputs_hash",
 )  # fmt: skip
+SPAN_COLUMNS = ("dataset", "case", "key", "position", "added_in", "removed_in")
+Row = TypeVar("Row")
 
 
 class Member(NamedTuple):
@@ -75,8 +78,23 @@ class PendingVersion:
             position = change.member.position if change.member else next_position
             next_position += not change.member
             spans.append((self.dataset.pk, case_ids[change.key], change.key, position, self.number, NEVER))
-        insert(CaseSpan, ("dataset", "case", "key", "position", "added_in", "removed_in"), spans)
+        insert(CaseSpan, SPAN_COLUMNS, spans)
         return case_ids
+
+    def remove(self, gone: Sequence[Member]) -> None:
+        """Leave cases out, at most STEP at once. Call it within a transaction."""
+        CaseSpan.objects.filter(pk__in=[member.span_id for member in gone]).update(removed_in=self.number)
+
+    def restore(self, number: int) -> tuple[int, int]:
+        """Make the members those of an earlier version, at their old places: how many cases come and how many go."""
+        old, now = (CaseSpan.objects.filter(dataset=self.dataset).at(at) for at in (number, self.number - 1))
+        going = now.exclude(case__in=old.values("case"))
+        coming = list(old.exclude(case__in=now.values("case")).values_list("case_id", "key", "position"))
+        gone = CaseSpan.objects.filter(pk__in=going.values("pk")).update(removed_in=self.number)
+        for step in in_steps(coming):
+            spans = [(self.dataset.pk, case, key, position, self.number, NEVER) for case, key, position in step]
+            insert(CaseSpan, SPAN_COLUMNS, spans)
+        return len(coming), gone
 
     def publish(self, author: User | None, note: str) -> DatasetVersion:
         """Make the version the latest one. Call it within a transaction."""
@@ -134,6 +152,11 @@ class PendingVersion:
     def _next_position(self) -> int:
         last = CaseSpan.objects.filter(dataset=self.dataset).aggregate(last=Max("position"))["last"]
         return 0 if last is None else last + 1
+
+
+def in_steps(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in the portions that one statement takes."""
+    return (rows[at : at + STEP] for at in range(0, len(rows), STEP))
 
 
 def members(dataset: Dataset, keys: Collection[str]) -> dict[str, Member]:

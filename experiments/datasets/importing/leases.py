@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from experiments.models import Import, ImportState
+from experiments.models import Dataset, Import, ImportState
 
 LEASE = timedelta(seconds=20)
 UNDER_WAY = (ImportState.WAITING, ImportState.RUNNING)
@@ -45,6 +45,8 @@ def take(pk: int) -> Hold | None:
     waiting = Import.objects.filter(free, pk=pk, state__in=UNDER_WAY)
     try:
         with transaction.atomic():
+            # Waits for a commit of edits that is being written, so that the next version is not written by two.
+            Dataset.objects.select_for_update(of=("self",)).filter(import__pk=pk).first()
             taken = waiting.update(
                 state=ImportState.RUNNING,
                 lease=token,

@@ -11,6 +11,7 @@ from experiments.datasets.contents import Content
 from experiments.datasets.importing.columns import shown
 from experiments.datasets.importing.mapping import Draft, Mapping
 from experiments.datasets.importing.rows import BadRow
+from experiments.datasets.schemas import Check, checks_of
 from experiments.datasets.versions import Change, Member
 from experiments.models import Dataset
 
@@ -36,13 +37,13 @@ def merge(drafts: Sequence[Draft], dataset: Dataset | None, mapping: Mapping) ->
     members = versions.members(dataset, [draft.key for draft in drafts]) if dataset else {}
     differing = _differing(drafts, members, mapping)
     contents = versions.contents([member.case_id for member in differing.values()]) if differing else {}
-    merged = Merged()
+    merged, check = Merged(), checks_of(dataset)
     for draft in drafts:
         member = members.get(draft.key)
         if member is None:
-            _add(draft, merged)
+            _add(draft, merged, check)
         elif draft.key in differing:
-            _combine(draft, member, contents[member.case_id], merged)
+            _combine(draft, member, contents[member.case_id], merged, check)
         else:
             _keep(draft, member, merged)
     return merged
@@ -59,25 +60,37 @@ def _differing(drafts: Sequence[Draft], members: dict[str, Member], mapping: Map
     }
 
 
-def _add(draft: Draft, merged: Merged) -> None:
+def _add(draft: Draft, merged: Merged, check: Check) -> None:
     if not draft.content.inputs:
         reason = f"No case has the key {shown(draft.key)}, and this row has no inputs to make one."
         merged.bad.append(BadRow(draft.line, reason))
+        return
+    if _is_broken(draft, draft.content, merged, check):
         return
     merged.added += 1
     merged.changes.append(Change(draft.key, draft.content, draft.digest, None))
     merged.accepted.append(draft)
 
 
-def _combine(draft: Draft, member: Member, old: Content, merged: Merged) -> None:
+def _combine(draft: Draft, member: Member, old: Content, merged: Merged, check: Check) -> None:
     content = combined(old, draft.content)
     digest = content.digest()
     if digest == member.content_hash:
         _keep(draft, member, merged)
         return
+    if _is_broken(draft, content, merged, check):
+        return
     merged.changed += 1
     merged.changes.append(Change(draft.key, content, digest, member))
     merged.accepted.append(draft)
+
+
+def _is_broken(draft: Draft, content: Content, merged: Merged, check: Check) -> bool:
+    """Whether the content that the case would get breaks the schema of the dataset; then the row is told so."""
+    broken = check(content)
+    if broken:
+        merged.bad.append(BadRow(draft.line, broken[0].reason, broken[0].field))
+    return bool(broken)
 
 
 def _keep(draft: Draft, member: Member, merged: Merged) -> None:
