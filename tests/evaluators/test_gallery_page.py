@@ -63,14 +63,17 @@ def test_every_starting_point_can_be_looked_at_before_it_is_chosen(as_alice, gal
     assert starter.title in page
     assert "What it needs" in page
     assert f"?start={key}" in page
-    assert 'id="peek" aria-label="A starting point">' in gallery(f"?peek={key}"), (
-        "without JavaScript it is in the page"
-    )
+    assert 'id="peek" aria-label="A starting point">' in gallery(f"?peek={key}"), "without JavaScript it is in the page"
 
 
 def test_the_look_shows_prompt_scale_and_what_is_read(as_alice, project):
     page = as_alice.get(reverse("evaluator-preview", args=[project.slug, "factual_consistency"])).content.decode()
-    for words in ("Compare the facts", "<code>expectedOutputs.value</code>", "A connection to a model", "Adds facts; nothing contradicts"):
+    for words in (
+        "Compare the facts",
+        "<code>expectedOutputs.value</code>",
+        "A connection to a model",
+        "Adds facts; nothing contradicts",
+    ):
         assert words in page
     code = as_alice.get(reverse("evaluator-preview", args=[project.slug, "shorter_output"])).content.decode()
     for words in ("function evaluate", "<code>comparison.outputs.value</code>", "Two results of the same cases"):

@@ -77,7 +77,7 @@ def test_a_heuristic_is_stored_with_every_key(project):
     }
 
 
-@pytest.mark.parametrize("key", [key for key, starter in STARTERS.items()])
+@pytest.mark.parametrize("key", [key for key, starter in STARTERS.items() if starter.kind in ("judge", "heuristic")])
 def test_a_configuration_survives_being_typed(project, connection, key):
     starter = STARTERS[key]
     form_class = get_kind(starter.kind).form
