@@ -47,7 +47,7 @@ def gallery(words: str = "") -> dict[str, Any]:
 
 
 def _preview(starter: Starter, project: Project) -> dict[str, Any]:
-    """A starting point as the page of an evaluator would show its version, without what every blank of its kind says."""
+    """A starting point as the page of an evaluator shows a version, without what every blank of its kind says."""
     kind = KINDS[starter.kind]
     ours, blank = (
         settings_of(kind, EvaluatorVersion(config=config, config_schema=kind.schema), project)
