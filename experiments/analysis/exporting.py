@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery, TextField, Value
 
 from evaluators.core import FLIPPED, Status
 from experiments.analysis.pairing import outputs_of
@@ -35,6 +35,17 @@ OUTPUT = {
     "tokens_in": "tokens_in",
     "tokens_out": "tokens_out",
 }
+# The fields that readers of the API may ask for by group; what is in none is always told.
+GROUPS = {
+    "case": ("inputs", "expected_outputs", "metadata"),
+    "outputs": ("outputs", "baseline_outputs"),
+    "steps": ("steps",),
+    "figures": ("error", "latency_ms", "cost_usd", "tokens_in", "tokens_out"),
+    "scores": ("evaluations",),
+    "reasons": ("evaluations", "evaluations.reason"),
+}
+EVERYTHING = frozenset(GROUPS)
+UNREAD = Value(None, TextField())
 EVALUATION = ("state", "score", "label", "passed", "why", "reason", "latency_ms", "cost_usd")
 # What comes last of each where two experiments are compared.
 OUTPUT_OF_PAIR, EVALUATION_OF_PAIR = "baseline_outputs", "flipped"
@@ -64,13 +75,15 @@ def _pieces(experiment: Experiment, runs: Sequence[Run], baseline: Experiment | 
         yield _lines_of(piece, runs, labels, of_pair=baseline is not None)
 
 
-def _rows(outputs: QuerySet[Output], baseline: Experiment | None) -> QuerySet:
-    """The values of OUTPUT; of a pair also what the baseline answered to the same case and attempt."""
+def _rows(outputs: QuerySet[Output], baseline: Experiment | None, hidden: Collection[str] = ()) -> QuerySet:
+    """The values of OUTPUT, None for the hidden ones; of a pair also what the baseline answered to case and attempt."""
+    values = [UNREAD if name in hidden else F(path) for name, path in OUTPUT.items()]
     if baseline is None:
-        return outputs.values_list(*OUTPUT.values())
+        return outputs.values_list(*values)
     partners = OutputBody.objects.filter(output__experiment=baseline, output__case=OuterRef("case"))
     answer = partners.filter(output__attempt=OuterRef("attempt")).values("outputs")[:1]
-    return outputs.annotate(theirs=Subquery(answer)).values_list(*OUTPUT.values(), "theirs")
+    theirs = UNREAD if OUTPUT_OF_PAIR in hidden else Subquery(answer)
+    return outputs.values_list(*values, theirs)
 
 
 def _lines_of(rows: list[tuple], runs: Sequence[Run], labels: Labels, *, of_pair: bool) -> list[Line]:
@@ -108,13 +121,31 @@ def as_jsonl(experiment: Experiment, runs: Sequence[Run], baseline: Experiment |
         yield "".join([f"{encode(_record(line, heads, of_pair=of_pair))}\n" for line in lines])
 
 
-def record_page(outputs: Iterable[Output], runs: Sequence[Run], baseline: Experiment | None = None) -> list[Record]:
-    """The records of some outputs of one experiment, or of its pairs with a baseline, in their order. Three queries."""
+def record_page(
+    outputs: Iterable[Output],
+    runs: Sequence[Run],
+    baseline: Experiment | None = None,
+    groups: Collection[str] = EVERYTHING,
+) -> list[Record]:
+    """The records of some outputs of one experiment, or of its pairs with a baseline, in their order. Three queries.
+
+    Only the fields of `groups` are read and told.
+    """
+    told = {name for group in groups for name in GROUPS[group]}
+    hidden = {name for names in GROUPS.values() for name in names} - told
+    runs = runs if "evaluations" in told else ()
     ids, heads, of_pair = [output.pk for output in outputs], _heads(runs), baseline is not None
-    rows = list(_rows(Output.objects.filter(pk__in=ids), baseline))
+    rows = list(_rows(Output.objects.filter(pk__in=ids), baseline, hidden))
     lines = _lines_of(rows, runs, _labels(runs), of_pair=of_pair) if rows else []
     by_id = {line.output[0]: _record(line, heads, of_pair=of_pair) for line in lines}
-    return [by_id[pk] for pk in ids]
+    return [_without(by_id[pk], hidden) for pk in ids]
+
+
+def _without(record: Record, hidden: Collection[str]) -> Record:
+    if "evaluations.reason" in hidden:
+        for told in record["evaluations"]:
+            del told["reason"]
+    return {name: value for name, value in record.items() if name not in hidden} if hidden else record
 
 
 def _heads(runs: Sequence[Run]) -> list[Record]:

@@ -143,7 +143,7 @@ class EvaluationSerializer(serializers.Serializer):
     label = serializers.CharField(allow_null=True)
     passed = serializers.BooleanField(allow_null=True)
     why = serializers.CharField(allow_null=True)
-    reason = serializers.CharField(allow_null=True)
+    reason = serializers.CharField(required=False, allow_null=True)
     latency_ms = serializers.FloatField(allow_null=True)
     cost_usd = serializers.FloatField(allow_null=True)
     flipped = serializers.BooleanField(
@@ -152,20 +152,20 @@ class EvaluationSerializer(serializers.Serializer):
 
 
 class ResultSerializer(serializers.Serializer):
-    """One output with its case and its evaluations."""
+    """One output with its case and its evaluations, as far as `fields` asks for them."""
 
     id = serializers.IntegerField()
     key = serializers.CharField()
     attempt = serializers.IntegerField()
-    inputs = serializers.JSONField()
-    expected_outputs = serializers.JSONField(allow_null=True)
-    metadata = serializers.JSONField(allow_null=True)
-    outputs = serializers.JSONField(allow_null=True)
-    steps = serializers.JSONField(allow_null=True)
-    error = serializers.CharField(allow_null=True)
-    latency_ms = serializers.FloatField(allow_null=True)
-    cost_usd = serializers.FloatField(allow_null=True)
-    tokens_in = serializers.IntegerField(allow_null=True)
-    tokens_out = serializers.IntegerField(allow_null=True)
+    inputs = serializers.JSONField(required=False)
+    expected_outputs = serializers.JSONField(required=False, allow_null=True)
+    metadata = serializers.JSONField(required=False, allow_null=True)
+    outputs = serializers.JSONField(required=False, allow_null=True)
+    steps = serializers.JSONField(required=False, allow_null=True)
+    error = serializers.CharField(required=False, allow_null=True)
+    latency_ms = serializers.FloatField(required=False, allow_null=True)
+    cost_usd = serializers.FloatField(required=False, allow_null=True)
+    tokens_in = serializers.IntegerField(required=False, allow_null=True)
+    tokens_out = serializers.IntegerField(required=False, allow_null=True)
     baseline_outputs = serializers.JSONField(required=False, help_text="What the baseline answered, if one is given.")
-    evaluations = EvaluationSerializer(many=True)
+    evaluations = EvaluationSerializer(many=True, required=False)

@@ -20,6 +20,7 @@ from experiments.analysis.columns import columns, current_runs
 from experiments.analysis.exporting import record_page
 from experiments.analysis.pairing import comparable, outputs_of
 from experiments.api import serializers as shapes
+from experiments.api.field_groups import FIELDS, groups_in
 from experiments.datasets.importing.starting import ImportRefused, start_import
 from experiments.ledger import verbs
 from experiments.ledger.blocked import why_not_yet
@@ -111,15 +112,15 @@ class ResultList(_OneExperiment):
         description="In the order in which the outputs arrived; every current run gives one evaluation per output. "
         "Against a baseline: the outputs whose case it answered as well, with what it answered and the comparative "
         "evaluations.",
-        parameters=[OpenApiParameter("baseline", int, description="Another experiment of the same data set.")],
+        parameters=[OpenApiParameter("baseline", int, description="Another experiment of the same data set."), FIELDS],
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
-        experiment = self.experiment(pk)
+        experiment, groups = self.experiment(pk), groups_in(request)
         wanted = request.query_params.get("baseline", "")
         baseline = self._baseline(experiment, wanted) if wanted else None
         runs = current_runs(experiment, baseline)
         rows = outputs_of(experiment, baseline)
-        return self.page(rows, Order("pk"), lambda found: record_page(found, runs, baseline))
+        return self.page(rows, Order("pk"), lambda found: record_page(found, runs, baseline, groups))
 
     def _baseline(self, experiment: Experiment, wanted: str) -> Experiment:
         baseline = comparable(experiment).filter(pk=id_in(wanted) or 0).first()
