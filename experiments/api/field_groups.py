@@ -1,4 +1,4 @@
-"""`?fields=scores,figures`: which groups of fields a list of results tells, so that big ones travel only when wanted."""
+"""`?fields=scores,figures`: which groups of fields results tell, so that big ones travel only when wanted."""
 
 from __future__ import annotations
 
