@@ -180,6 +180,8 @@ API = {
     "api-results": Door(VIEWER),
     "api-noise": Door(VIEWER, EDITOR),
     "api-change": Door(VIEWER, EDITOR),
+    "api-experiment-compare": Door(VIEWER),
+    "api-run-passing": Door(VIEWER),
     "api-runs": Door(VIEWER, EDITOR),
     "api-run": Door(VIEWER),
     "api-run-waiting": Door(VIEWER),

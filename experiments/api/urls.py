@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.api import confusion, intake, trials, views
+from experiments.api import confusion, gains, intake, trials, views
 
 urlpatterns = [
     path("evaluators/<int:pk>/noise/", trials.NoiseList.as_view(), name="api-noise"),
@@ -14,9 +14,11 @@ urlpatterns = [
     path("experiments/<int:pk>/outputs/", intake.OutputIntake.as_view(), name="api-outputs"),
     path("experiments/<int:pk>/close/", intake.ExperimentClose.as_view(), name="api-experiment-close"),
     path("experiments/<int:pk>/results/", views.ResultList.as_view(), name="api-results"),
+    path("experiments/<int:pk>/compare/", gains.ExperimentGains.as_view(), name="api-experiment-compare"),
     path("runs/", views.RunList.as_view(), name="api-runs"),
     path("runs/<int:pk>/", views.RunDetail.as_view(), name="api-run"),
     path("runs/<int:pk>/confusion/", confusion.RunConfusion.as_view(), name="api-run-confusion"),
+    path("runs/<int:pk>/passing/", gains.RunPassing.as_view(), name="api-run-passing"),
     path("runs/<int:pk>/waiting/", views.RunWaiting.as_view(), name="api-run-waiting"),
     path("runs/<int:pk>/stop/", views.RunStop.as_view(), name="api-run-stop"),
     path("runs/<int:pk>/resume/", views.RunResume.as_view(), name="api-run-resume"),
