@@ -103,7 +103,7 @@ def test_a_judge_from_the_blank_to_its_second_version(visit, page):
 
     page.keyboard.press("Control+s")
     page.get_by_text("Saved v1 of Right answer.").wait_for()
-    page.get_by_role("link", name="Edit").click()
+    page.get_by_role("link", name="Edit E").click()
     page.get_by_label("Reasoning guide").fill("Compare the days.")
     page.get_by_text("Guide differs from v1. Draft kept at").wait_for()
 
