@@ -161,28 +161,33 @@ def _counted(version: EvaluatorVersion, rule: PublishingRule, found: Figures) ->
 
 def _measured(work: Work, rule: PublishingRule, found: Figures) -> Iterable[Condition]:
     """The shares that the rule has a limit for."""
+    if not found.cases:
+        return
     if rule.min_agreement is not None:
-        yield _reached("Agreement", rule.min_agreement, found.agreement, "there is no golden case.")
+        yield from _reached("Agreement", rule.min_agreement, found.agreement)
     untold = "the evaluator has no threshold, so nothing passes or fails."
     passing = getattr(work.config, "passing", None)
     has_threshold = passing is not None and passing.threshold is not None
     if rule.min_sensitivity is not None:
         nothing = "no golden case has to pass. Keep one that has to." if has_threshold else untold
-        yield _reached("Sensitivity", rule.min_sensitivity, found.sensitivity, nothing)
+        yield from _reached("Sensitivity", rule.min_sensitivity, found.sensitivity, nothing)
     if rule.min_specificity is not None:
         nothing = "no golden case has to fail. Keep a wrong answer." if has_threshold else untold
-        yield _reached("Specificity", rule.min_specificity, found.specificity, nothing)
+        yield from _reached("Specificity", rule.min_specificity, found.specificity, nothing)
 
 
-def _reached(name: str, least: float, figure: Estimate, nothing: str) -> Condition:
-    """How one share stands to its limit; the point value decides, whatever its interval."""
+def _reached(name: str, least: float, figure: Estimate, nothing: str = "") -> Iterable[Condition]:
+    """How one share stands to its limit; the point value decides, whatever its interval.
+
+    Nothing where no case of it is judged yet: that every one has to be is a condition of its own.
+    """
     if not figure.asked:
-        return Condition(False, f"{name} cannot be told: {nothing}", None, name)
+        yield Condition(False, f"{name} cannot be told: {nothing}", None, name)
     if figure.value is None:
-        return Condition(False, f"{name} is not known before a golden case is judged.", None, name)
+        return
     holds = figure.value >= least - 1e-9
     sentence = f"{name} is {_percent(figure.value)}; the project asks for {as_percent(least)}{NBSP}%."
-    return Condition(holds, sentence, figure, name)
+    yield Condition(holds, sentence, figure, name)
 
 
 def _are(number: int) -> str:

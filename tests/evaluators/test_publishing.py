@@ -53,11 +53,7 @@ def test_with_a_rule_a_saved_version_waits(good):
 def test_every_golden_case_has_to_be_judged_first(good, alice):
     with pytest.raises(GateClosed) as closed:
         publish(good, alice)
-    assert closed.value.reasons == [
-        "v1 has judged 0 of 4 golden cases.",
-        "Sensitivity is not known before a golden case is judged.",
-        "Specificity is not known before a golden case is judged.",
-    ]
+    assert closed.value.reasons == ["v1 has judged 0 of 4 golden cases."]
 
 
 def test_a_version_that_holds_is_published_with_its_figures(good, alice):
