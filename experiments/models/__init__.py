@@ -2,7 +2,17 @@
 
 from experiments.models.datasets import Case, CaseSpan, CaseWords, Dataset, DatasetVersion, Import, ImportState
 from experiments.models.edits import CaseEdit
-from experiments.models.ledger import Evaluation, EvaluationBody, Purpose, Run, RunLabel, RunState, Slice
+from experiments.models.ledger import (
+    Evaluation,
+    EvaluationBody,
+    Priority,
+    Purpose,
+    Run,
+    RunLabel,
+    RunState,
+    Slice,
+    StopReason,
+)
 from experiments.models.outputs import Experiment, Output, OutputBody, Source, System
 
 __all__ = [
@@ -19,11 +29,13 @@ __all__ = [
     "ImportState",
     "Output",
     "OutputBody",
+    "Priority",
     "Purpose",
     "Run",
     "RunLabel",
     "RunState",
     "Slice",
     "Source",
+    "StopReason",
     "System",
 ]

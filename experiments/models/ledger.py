@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from django.conf import settings
 from django.db import models
@@ -23,6 +23,21 @@ class RunState(StrEnum):
     FINISHED = "finished"
 
 
+class StopReason(StrEnum):
+    """Why a run was stopped where nobody did it."""
+
+    SPEND = "spend"  # it has spent what it may
+    TIME = "time"  # it has gone on for as long as it may
+
+
+class Priority(IntEnum):
+    """Runs of a higher priority are served first."""
+
+    LOW = -1
+    NORMAL = 0
+    HIGH = 1
+
+
 class Purpose(StrEnum):
     RESULTS = "results"  # to know how good the experiment is
     TRIAL = "trial"  # to see on some of its outputs what another version would say
@@ -39,9 +54,16 @@ class Run(models.Model):
     experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="runs")
     baseline = models.ForeignKey(Experiment, models.CASCADE, null=True, related_name="runs_against")
     purpose = models.CharField(max_length=8, default=Purpose.RESULTS)
-    sample = models.JSONField(null=True)  # ids of the outputs that were asked for; None for all there are
+    selection = models.JSONField(null=True)  # of a result, which outputs were asked for; None for all there are
+    sample = models.JSONField(null=True)  # their ids, where it is a fixed number of outputs
     first_repeat = models.PositiveSmallIntegerField(default=0)
     repeats = models.PositiveSmallIntegerField(default=1)  # how often each output is judged, never from one reply
+    keeps_details = models.BooleanField(default=True)  # or scores only: no reasons, no keys of replies
+    priority = models.SmallIntegerField(default=Priority.NORMAL)
+    limit_usd = models.FloatField(null=True)  # what its calls may cost
+    limit_s = models.PositiveIntegerField(null=True)  # how long it may go on, from each start or resumption
+    ends_at = models.DateTimeField(null=True)  # when `limit_s` is over
+    stop_reason = models.CharField(max_length=8, blank=True)  # a StopReason; empty where a person stopped it
     lane = models.CharField(max_length=8)
     connection = models.ForeignKey("calls.Connection", models.RESTRICT, null=True, related_name="+")
     state = models.CharField(max_length=10, default=RunState.PREPARING)
@@ -73,6 +95,11 @@ class Run(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("run-page", args=[self.experiment.project.slug, self.pk])
+
+    @property
+    def covers_all(self) -> bool:
+        """Whether it judges, once each, all outputs that there are: then it has as many rows as there are outputs."""
+        return self.selection is None and self.sample is None and self.repeats == 1
 
     @property
     def subject(self) -> str:
