@@ -134,9 +134,15 @@ def _brief(value: Any) -> str:
     return line if len(line) <= NOTE else line[: NOTE - 1] + "…"
 
 
+def brief_address(text: str) -> str:
+    """A text as it is; of a picture that is written out, which nobody can read, only how it begins."""
+    written_out = text.startswith("data:image/") and len(text) > LONG
+    return f"{text[:60]}… ({len(text):,} characters)" if written_out else text
+
+
 def _part(name: str, value: Any) -> Part:
     if isinstance(value, str):
-        return Part(name, value)
+        return Part(name, brief_address(value))
     turns = _turns(value)
     return Part(name, "", turns=turns) if turns else Part(name, pretty(value), is_code=isinstance(value, dict | list))
 

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from evalstudio.files.pictures import Picture, pictures_in
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
@@ -104,22 +105,38 @@ def peek_context(
         "expected": reading.parts(case.expected_outputs),
         "expected_calls": reading.tool_calls(case.expected_outputs),
         "steps": reading.steps(body.steps),
+        "pictures": _pictures(request.project.slug, output),
         "verdicts": verdicts(output, shown),
         "may_keep": request.role >= Role.EDITOR,
         **(_two_sides(experiment, view.baseline, output) if view.baseline else {}),
     }
 
 
+def _pictures(slug: str, output: Output) -> dict[str, list[Picture]]:
+    """The pictures that a case and its output name, by where they stand."""
+    body, case = output.body, output.case
+    places = {"input": case.inputs, "actual": body.outputs, "expected": case.expected_outputs}
+    places |= {"metadata": case.metadata, "steps": body.steps}
+    return {place: pictures_in(value, slug) for place, value in places.items()}
+
+
 def _two_sides(experiment: Experiment, baseline: Experiment, output: Output) -> dict[str, Any]:
     """What both results answered to the case, the baseline first, with their differences marked."""
-    sides = partner_of(output, baseline), output
+    sides, slug = (partner_of(output, baseline), output), experiment.project.slug
     texts = reading.marked_parts(*(each.body.outputs for each in sides))
     names = names_of(experiment, baseline)
     return {
         "names": names,
         "is_marked": any(part.pieces for text in texts for part in text),
         "sides": [
-            {"role": role, "name": name, "output": each, "parts": parts, "calls": reading.tool_calls(each.body.outputs)}
+            {
+                "role": role,
+                "name": name,
+                "output": each,
+                "parts": parts,
+                "calls": reading.tool_calls(each.body.outputs),
+                "pictures": pictures_in(each.body.outputs, slug),
+            }
             for role, name, each, parts in zip(ROLES, reversed(names), sides, texts, strict=True)
         ],
     }
