@@ -16,7 +16,7 @@ from evaluators.core import Score, Status
 from evaluators.editing import faults_in
 from evaluators.engine import Work
 from evaluators.forms.golden import MustForm, fitting
-from evaluators.golden import NotKept, agrees, in_words, keep, sample_in, stored_sample
+from evaluators.golden import NotKept, agrees, demands, in_words, keep, sample_in, stored_sample
 from evaluators.golden_judging import Judged, PeopleGrade, judge_with, keep_replies
 from evaluators.models import GoldenCase
 from evaluators.publishing import figures
@@ -70,7 +70,8 @@ def golden_keep_sample(request: ProjectRequest) -> HttpResponse:
         refused = "Something in the form is wrong. Run a test to see what; then keep the sample."
         return render(request, "evaluators/_golden_keep.html", {"refused": refused}, status=422)
     work = _work(place.kind, form)
-    must = MustForm(request.POST if "must" in request.POST else None, work=work)
+    said = next((one.must for one in demands(work) if one.key == request.POST.get("said")), None)
+    must = MustForm(request.POST if "must" in request.POST else None, work=work, must=said)
     context: dict[str, Any] = {"form": must, "evaluator": place.evaluator}
     try:
         if work.needs.lane == "people":

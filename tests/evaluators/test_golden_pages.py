@@ -1,6 +1,7 @@
 """Pages of golden cases: add, judge, correct, delete, and try unsaved edits on them in the bench."""
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -174,8 +175,8 @@ def test_edits_with_a_fault_are_not_tried(go, evaluator):
 
 def test_the_sample_of_the_bench_is_kept_once_it_is_said_what_must_come(go, evaluator):
     typed = on_pasted(heuristic_fields(evaluator=evaluator.pk, threshold="50"))
-    asked = go("golden-keep-sample", data=typed, **HTMX).content.decode()
-    assert 'value="passed:yes"' in asked
+    asked = go("golden-keep-sample", data=typed | {"said": "passed:no"}, **HTMX).content.decode()
+    assert re.search(r'value="passed:no"[^>]* checked', asked), "what the test said is proposed"
     kept = go("golden-keep-sample", data=typed | {"must": "passed:yes"}, **HTMX).content.decode()
     assert "Kept:" in kept
     assert GoldenCase.objects.get().must == {"passed": True}
