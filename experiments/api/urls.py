@@ -1,14 +1,18 @@
 from django.urls import path
 
-from experiments.api import confusion, gains, intake, trials, views
+from experiments.api import confusion, datasets, gains, intake, trials, views
 
 urlpatterns = [
     path("evaluators/<int:pk>/noise/", trials.NoiseList.as_view(), name="api-noise"),
     path("evaluators/<int:pk>/change/", trials.ChangeDetail.as_view(), name="api-change"),
     path("imports/", views.ImportStart.as_view(), name="api-imports"),
     path("imports/<int:pk>/", views.ImportDetail.as_view(), name="api-import"),
-    path("datasets/", views.DatasetList.as_view(), name="api-datasets"),
-    path("datasets/<int:pk>/cases/", views.CaseList.as_view(), name="api-cases"),
+    path("datasets/", datasets.DatasetCollection.as_view(), name="api-datasets"),
+    path("datasets/<int:pk>/", datasets.DatasetDetail.as_view(), name="api-dataset"),
+    path("datasets/<int:pk>/cases/", datasets.CaseList.as_view(), name="api-cases"),
+    path("datasets/<int:pk>/versions/", datasets.VersionList.as_view(), name="api-dataset-versions"),
+    path("datasets/<int:pk>/restore/", datasets.DatasetRestore.as_view(), name="api-dataset-restore"),
+    path("datasets/<int:pk>/schema/", datasets.DatasetSchema.as_view(), name="api-dataset-schema"),
     path("experiments/", intake.ExperimentCollection.as_view(), name="api-experiments"),
     path("experiments/<int:pk>/", views.ExperimentDetail.as_view(), name="api-experiment"),
     path("experiments/<int:pk>/outputs/", intake.OutputIntake.as_view(), name="api-outputs"),

@@ -1,4 +1,4 @@
-"""REST views of data sets, imports, experiments, runs and results."""
+"""REST views of imports, experiments, runs and results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from experiments.datasets.importing.starting import ImportRefused, start_import
 from experiments.ledger import verbs
 from experiments.ledger.blocked import why_not_yet
 from experiments.ledger.start import CannotStart, start
-from experiments.models import CaseSpan, Dataset, Experiment, Import, Purpose, Run
+from experiments.models import Experiment, Import, Purpose, Run
 
 
 class ImportStart(ProjectView):
@@ -53,35 +53,6 @@ class ImportDetail(ProjectView):
     @extend_schema(operation_id="imports_read", summary="Follow an import", responses=shapes.ImportSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         return Response(shapes.ImportSerializer(get_object_or_404(Import, project=self.project, pk=pk)).data)
-
-
-class DatasetList(ProjectView):
-    @listing("datasets_list", "List data sets", shapes.DatasetSerializer)
-    def get(self, request: Request, project: str) -> Response:
-        rows = Dataset.objects.filter(project=self.project)
-        return self.page(rows, Order("name"), lambda found: shapes.DatasetSerializer(found, many=True).data)
-
-
-class CaseList(ProjectView):
-    @listing(
-        "cases_list",
-        "List the cases of a data set",
-        shapes.CaseSerializer,
-        parameters=[OpenApiParameter("version", int, description="A version of the data set; the latest if left out.")],
-    )
-    def get(self, request: Request, project: str, pk: int) -> Response:
-        dataset = get_object_or_404(Dataset, project=self.project, pk=pk)
-        wanted = request.query_params.get("version", "")
-        if wanted and not 1 <= (id_in(wanted) or 0) <= dataset.latest_version:
-            raise serializers.ValidationError({"version": [f"There are versions 1 to {dataset.latest_version}."]})
-        spans = (
-            CaseSpan.objects.filter(dataset=dataset).at(int(wanted or dataset.latest_version)).select_related("case")
-        )
-        return self.page(
-            spans,
-            Order("position"),
-            lambda found: shapes.CaseSerializer([span.case for span in found], many=True).data,
-        )
 
 
 class ExperimentList(ProjectView):

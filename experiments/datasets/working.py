@@ -159,6 +159,11 @@ def _gathered(edit: CaseEdit, known: dict[int, Content], now: int | None, check:
     )
 
 
+def placed_faults(dataset: Dataset, result: Read, typed: Typed) -> dict[str, list[str]]:
+    """Everything that is wrong with a case as typed, by the schema too, beside the fields it was typed into."""
+    return _placed(checks_of(dataset)(result.content), typed) if result.content else result.faults
+
+
 def _placed(broken: Any, typed: Typed) -> dict[str, list[str]]:
     """What breaks the schema beside the field it was typed into, beside the part where there is no such field."""
     faults: dict[str, list[str]] = {}

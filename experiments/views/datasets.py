@@ -17,7 +17,20 @@ from evalstudio.web.numbers import clip
 from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Order, page_of
 from experiments.analysis.reading import parts, pretty
-from experiments.models import Case, CaseSpan, Dataset, DatasetVersion, Experiment, Import, ImportState, Output
+from experiments.datasets.browsing import NO_SPLIT, Filter, facets_of
+from experiments.datasets.contents import TAGS
+from experiments.datasets.schemas import content_of
+from experiments.models import (
+    Case,
+    CaseEdit,
+    CaseSpan,
+    Dataset,
+    DatasetVersion,
+    Experiment,
+    Import,
+    ImportState,
+    Output,
+)
 
 UNFINISHED = (ImportState.MAPPING, ImportState.WAITING, ImportState.RUNNING)
 SHOWN_UNFINISHED = 20
@@ -44,18 +57,24 @@ def dataset_list(request: ProjectRequest) -> HttpResponse:
 @project_page(Role.VIEWER)
 def dataset_page(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides whether these are the cases to evaluate with, and which of them to look at."""
-    context = _version_context(request, pk)
-    words = request.GET.get("q", "").strip()
-    spans = context["spans"].select_related("case")
-    page = page_of(spans.filter(key__icontains=words) if words else spans, Order("position"), request.GET)
+    context = version_context(request, pk)
+    sought, spans = Filter.of(request.GET), context["spans"]
+    found = sought.among(spans)
+    page = page_of(found.select_related("case"), Order("position"), request.GET)
+    may_edit = request.role >= Role.EDITOR and context["is_latest"]
+    edits = _uncommitted(request, context["dataset"]) if may_edit else {}
     context |= {
         "page": page,
-        "rows": [CaseRow.of(span) for span in page.rows],
-        "has_splits": any(span.case.split for span in page.rows),
-        "q": words,
-        "all_url": request.path,
+        "rows": [CaseRow.of(span, edits.get(span.key)) for span in page.rows],
+        "facets": facets_of(context["version"]) if context["version"] else None,
+        "sought": sought,
+        "n_found": found.count() if sought else None,
+        "no_split": NO_SPLIT,
+        "all_url": _all_url(request, context),
         "n_experiments": Experiment.objects.filter(dataset_version__dataset=context["dataset"]).count(),
         "may_import": request.role >= Role.EDITOR,
+        "may_edit": may_edit,
+        "n_edits": len(edits),
         **_peeked(context, request.GET.get("peek", "")),
     }
     return page_or_fragment(request, "experiments/dataset_page.html", context)
@@ -65,11 +84,12 @@ def dataset_page(request: ProjectRequest, pk: int) -> HttpResponse:
 @project_page(Role.VIEWER)
 def dataset_case(request: ProjectRequest, pk: int, case: int) -> HttpResponse:
     """One case in full, with the experiments that have an output for it: the peek beside the list."""
-    context = _version_context(request, pk)
+    context = version_context(request, pk)
     peeked = _peeked(context, str(case))
     if not peeked:
         raise Http404
-    return render(request, "experiments/_dataset_case.html", context | peeked)
+    may_edit = request.role >= Role.EDITOR and context["is_latest"]
+    return render(request, "experiments/_dataset_case.html", context | peeked | {"may_edit": may_edit})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +100,16 @@ class CaseRow:
     case: Case
     inputs: str
     expected: str
+    tags: list[str]
     metadata: str
+    uncommitted: str  # what the reader's own uncommitted edit does to it
 
     @classmethod
-    def of(cls, span: CaseSpan) -> CaseRow:
-        case = span.case
-        return cls(span.key, case, brief(case.inputs), brief(case.expected_outputs), brief(case.metadata))
+    def of(cls, span: CaseSpan, uncommitted: str | None) -> CaseRow:
+        case, content = span.case, content_of(span.case)
+        metadata = {name: value for name, value in (case.metadata or {}).items() if name != TAGS or not content.tags}
+        inputs, expected = brief(case.inputs), brief(case.expected_outputs)
+        return cls(span.key, case, inputs, expected, content.tags, brief(metadata), uncommitted or "")
 
 
 def brief(content: dict[str, Any] | None) -> str:
@@ -109,7 +133,18 @@ def _unfinished(request: ProjectRequest) -> list[Import]:
     return list(waiting.order_by("-pk")[:SHOWN_UNFINISHED])
 
 
-def _version_context(request: ProjectRequest, pk: int) -> dict[str, Any]:
+def _uncommitted(request: ProjectRequest, dataset: Dataset) -> dict[str, str]:
+    """What the reader's own uncommitted edits do, by key."""
+    edits = CaseEdit.objects.filter(dataset=dataset, author=request.user)
+    return {key: "removed" if gone else "edited" for key, gone in edits.values_list("key", "is_removal")}
+
+
+def _all_url(request: ProjectRequest, context: dict[str, Any]) -> str:
+    return request.path if context["is_latest"] else f"{request.path}?version={context['version'].number}"
+
+
+def version_context(request: ProjectRequest, pk: int) -> dict[str, Any]:
+    """A dataset, its versions, the one that the address names or else the latest, and the cases of it."""
     dataset = get_object_or_404(Dataset.objects.select_related("project"), project=request.project, pk=pk)
     published = dataset.versions.filter(number__lte=dataset.latest_version).select_related("author").order_by("-number")
     versions = list(published[:SHOWN_VERSIONS])
