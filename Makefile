@@ -22,6 +22,7 @@ check: setup-dev
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy evalstudio evaluators experiments annotations
+	$(PY) -m mypy --strict clients/python/src
 	$(PY) -m djlint --lint templates --quiet
 	$(PY) manage.py makemigrations --check --dry-run
 

@@ -1,0 +1,20 @@
+"""The Python client of EvalStudio."""
+
+from evalstudio_client.client import EvalStudio
+from evalstudio_client.errors import EvalStudioError, NotFound, Refused, Rejected, StillRunning, Unreachable
+from evalstudio_client.gate import Requirement
+from evalstudio_client.report import Check, Outcome, Report
+
+__all__ = [
+    "Check",
+    "EvalStudio",
+    "EvalStudioError",
+    "NotFound",
+    "Outcome",
+    "Refused",
+    "Rejected",
+    "Report",
+    "Requirement",
+    "StillRunning",
+    "Unreachable",
+]

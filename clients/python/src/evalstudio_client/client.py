@@ -1,0 +1,252 @@
+"""EvalStudio from Python: read cases, send outputs, have them judged, decide."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from evalstudio_client.errors import EvalStudioError, NotFound, Refused, Rejected, StillRunning
+from evalstudio_client.gate import LEAST_COVERAGE, Gate, Requirement, is_over
+from evalstudio_client.report import Report
+from evalstudio_client.wire import JSON, Wire
+
+BATCH_ROWS = 200
+BATCH_BYTES = 4_000_000  # unpacked
+BATCH_S = 5.0  # an output waits no longer than this for others, once the next one is there
+POLL_S = (0.2, 5.0)  # the first pause between looks at runs and the longest
+
+Progress = Callable[[list[JSON]], object]
+
+
+class EvalStudio:
+    """One project of an EvalStudio, opened with an API token. Safe to use in a `with` block, which closes it.
+
+    Experiments, runs, cases and results are dicts as the API gives them.
+    """
+
+    def __init__(self, base_url: str, token: str, project: str, **options: Any) -> None:
+        """`options`: `timeout_s` and `tries` of one request."""
+        self._wire = Wire(base_url, token, project, **options)
+
+    @classmethod
+    def from_environment(cls, base_url: str | None = None, project: str | None = None, **options: Any) -> Self:
+        """Opened with EVALSTUDIO_TOKEN, and with EVALSTUDIO_URL and EVALSTUDIO_PROJECT where these are not given.
+
+        Raises EvalStudioError, which names what is missing.
+        """
+        given = {"EVALSTUDIO_URL": base_url, "EVALSTUDIO_TOKEN": None, "EVALSTUDIO_PROJECT": project}
+        found = {name: value or os.environ.get(name, "") for name, value in given.items()}
+        if missing := [name for name, value in found.items() if not value]:
+            raise EvalStudioError(f"Set {' and '.join(missing)}.")
+        return cls(found["EVALSTUDIO_URL"], found["EVALSTUDIO_TOKEN"], found["EVALSTUDIO_PROJECT"], **options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._wire.close()
+
+    # --- Data sets and files ------------------------------------------------------------------------------------------
+    def get_cases(self, dataset: str, version: int | None = None, split: str | None = None) -> Iterator[JSON]:
+        """The cases of a data set: its latest version as it stands now, or another; of one split, if one is named."""
+        found = next((one for one in self._wire.pages("datasets/") if one["name"] == dataset), None)
+        if found is None:
+            raise NotFound(f"There is no data set “{dataset}” in this project.")
+        rows = self._wire.pages(f"datasets/{found['id']}/cases/", version=version or found["latest_version"] or None)
+        return (case for case in rows if split is None or case["split"] == split)
+
+    def upload_file(self, path: str | Path) -> str:
+        """Store a file with the project; its address is what outputs, steps or inputs name it by."""
+        path = Path(path)
+        return str(self._wire.upload("files/", path.name, path.read_bytes())["url"])
+
+    # --- Experiments --------------------------------------------------------------------------------------------------
+    def submit(
+        self,
+        system: str,
+        dataset: str,
+        outputs: Iterable[Mapping[str, Any]],
+        evaluators: Sequence[str | int] = (),
+        *,
+        version: int | None = None,
+        client_key: str | None = None,
+    ) -> JSON:
+        """Send a system's outputs as they are produced; the experiment, closed, once all were accepted.
+
+        Each output has `case`, the key of its case, and `outputs`; as far as known also `attempt`, `steps`, `error`,
+        `latency_ms`, `cost_usd`, `tokens_in` and `tokens_out`. `outputs` may be a generator: batches leave as they
+        fill, and the evaluators judge them as they arrive. With a `client_key` of your own, such as the id of a build,
+        a repeated call goes on with the same experiment, and does nothing once that is closed. Raises Rejected.
+        """
+        opening: JSON = {"system": system, "dataset": dataset, "client_key": client_key or uuid.uuid4().hex}
+        if version is not None:
+            opening["dataset_version"] = version
+        if evaluators:
+            opening["versions"] = [version for version, _ in self._versions(evaluators)]
+        experiment: JSON = self._wire.post("experiments/", opening)
+        if not experiment["is_open"]:
+            return experiment
+        faults: list[JSON] = []
+        accepted = 0
+        for batch in _batches(outputs):
+            taken = self._append(experiment["id"], batch)
+            accepted += taken["accepted"] + taken["unchanged"]
+            faults += taken["errors"]
+        if faults:
+            raise Rejected(experiment, faults, accepted)
+        closed: JSON = self._wire.post(f"experiments/{experiment['id']}/close/")
+        return closed
+
+    def _append(self, experiment: int, batch: list[Mapping[str, Any]]) -> JSON:
+        try:
+            return {"errors": [], **self._wire.post(f"experiments/{experiment}/outputs/", {"outputs": batch})}
+        except Refused as refused:
+            if refused.status != 422:
+                raise
+            stored = len(batch) - len(refused.errors)
+            return {"accepted": stored, "unchanged": 0, "errors": refused.errors}
+
+    def results(
+        self, experiment: int | Mapping[str, Any], fields: Iterable[str] = (), baseline: int | None = None
+    ) -> Iterator[JSON]:
+        """The outputs with their evaluations; only some groups of fields, such as `scores`, if they are named."""
+        path = f"experiments/{_id(experiment)}/results/"
+        return self._wire.pages(path, fields=",".join(fields) or None, baseline=baseline)
+
+    # --- Judging ------------------------------------------------------------------------------------------------------
+    def evaluate(
+        self,
+        experiment: int | Mapping[str, Any],
+        evaluators: Sequence[str | int],
+        baseline: int | Mapping[str, Any] | None = None,
+    ) -> list[JSON]:
+        """Have evaluators judge an experiment, by name (their published version) or by the id of a version.
+
+        With a baseline the comparative ones judge the two side by side, and the others judge both, so that what is
+        gained can be told. Asked again, it gives the same runs back.
+        """
+        mine = _id(experiment)
+        other = None if baseline is None else _id(baseline)
+        asked: list[JSON] = []
+        for version, compares in self._versions(evaluators, of_pair=other is not None):
+            if other is None:
+                asked.append({"version": version, "experiment": mine})
+            elif compares:
+                asked.append({"version": version, "experiment": mine, "baseline": other})
+            else:
+                asked += [{"version": version, "experiment": one} for one in (mine, other)]
+        return [self._wire.post("runs/", each) for each in asked]
+
+    def runs(self, experiment: int | Mapping[str, Any], baseline: int | Mapping[str, Any] | None = None) -> list[JSON]:
+        """The runs over an experiment; with a baseline also those against it, and those over the baseline itself."""
+        mine = list(self._wire.pages("runs/", experiment=_id(experiment)))
+        if baseline is None:
+            return [run for run in mine if run["baseline_id"] is None]
+        other = _id(baseline)
+        theirs = [run for run in self._wire.pages("runs/", experiment=other) if run["baseline_id"] is None]
+        return [run for run in mine if run["baseline_id"] in (None, other)] + theirs
+
+    def wait(
+        self, runs: Iterable[Mapping[str, Any]], timeout_s: float = 3600.0, progress: Progress | None = None
+    ) -> list[JSON]:
+        """Until the runs are over, or only people can go on. `progress` is called with the runs at every look.
+
+        Raises StillRunning when the time is over, with the reasons of the rows that have not run.
+        """
+        ids = [run["id"] for run in runs]
+        began, pause = time.monotonic(), POLL_S[0]
+        while True:
+            now = [self._wire.get(f"runs/{pk}/") for pk in ids]
+            if progress is not None:
+                progress(now)
+            left = [run for run in now if not is_over(run)]
+            if not left:
+                return now
+            if time.monotonic() - began + pause > timeout_s:
+                why = [waiting["why"] for run in left for waiting in self._wire.get(f"runs/{run['id']}/waiting/")]
+                raise StillRunning(left, why)
+            time.sleep(pause)
+            pause = min(POLL_S[1], pause * 1.5)
+
+    def gate(
+        self,
+        experiment: int | Mapping[str, Any],
+        require: Iterable[str | Requirement] = (),
+        *,
+        baseline: int | Mapping[str, Any] | None = None,
+        evaluators: Sequence[str | int] = (),
+        coverage: float = LEAST_COVERAGE,
+        strict: bool = False,
+        timeout_s: float = 3600.0,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Decide whether an experiment is good enough, once its runs are over; see `Requirement` and `Report`.
+
+        With `evaluators` these judge first, as `evaluate` has it, and they alone count; without, the highest version of
+        each evaluator that judged. A requirement fails where the interval proves that it is missed; with `strict` also
+        where the interval cannot tell. With a baseline, every evaluator that judged both fails where the interval of
+        the difference proves that the experiment is worse. Too little is known where a smaller share of rows than
+        `coverage` has a score, and that fails as well.
+        """
+        wanted = [Requirement.parse(each) if isinstance(each, str) else each for each in require]
+        runs = self.evaluate(experiment, evaluators, baseline) if evaluators else self.runs(experiment, baseline)
+        self.wait(runs, timeout_s, progress)
+        other = None if baseline is None else _id(baseline)
+        only = {_id(run) for run in runs} if evaluators else None
+        return Gate(self._wire, _id(experiment), other, coverage, strict, only).decide(wanted)
+
+    def _versions(self, wanted: Sequence[str | int], *, of_pair: bool = False) -> list[tuple[int, bool]]:
+        """The id of each version, and whether it compares, as far as that matters. Raises NotFound."""
+        known = list(self._wire.pages("evaluators/")) if of_pair or any(isinstance(one, str) for one in wanted) else []
+        return [
+            _published(one, known) if isinstance(one, str) else (one, of_pair and self._compares(one, known))
+            for one in wanted
+        ]
+
+    def _compares(self, version: int, known: Sequence[JSON]) -> bool:
+        for one in known:
+            if any(row["id"] == version for row in self._wire.pages(f"evaluators/{one['id']}/versions/")):
+                return bool(one["compares"])
+        raise NotFound(f"There is no evaluator version {version} in this project.")
+
+
+def _published(name: str, known: Sequence[JSON]) -> tuple[int, bool]:
+    found = next((one for one in known if one["name"] == name), None)
+    if found is None:
+        names = ", ".join(f"“{one['name']}”" for one in known[:10]) or "none"
+        raise NotFound(f"There is no evaluator “{name}” in this project. There are: {names}.")
+    if found["published_version_id"] is None:
+        raise NotFound(f"The evaluator “{name}” has no published version. Name a version by its id.")
+    return int(found["published_version_id"]), bool(found["compares"])
+
+
+def _id(thing: int | Mapping[str, Any]) -> int:
+    return thing if isinstance(thing, int) else int(thing["id"])
+
+
+def _batches(outputs: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    batch: list[Mapping[str, Any]] = []
+    size, began = 0, time.monotonic()
+    for output in outputs:
+        weight = len(json.dumps(output, ensure_ascii=False).encode())
+        full = len(batch) == BATCH_ROWS or size + weight > BATCH_BYTES or time.monotonic() - began > BATCH_S
+        if batch and full:
+            yield batch
+            batch, size = [], 0
+        if not batch:
+            began = time.monotonic()
+        batch.append(output)
+        size += weight
+    if batch:
+        yield batch
