@@ -40,9 +40,9 @@ def try_alone(desk: Desk, shift: Shift, evaluate: Callable[[Row], Score | None])
 def fail_deadly_rows() -> None:
     """Fail the rows at which a worker ended as often as they may be tried; part of the sweep."""
     found = Slice.objects.filter(FREE, cursor_id__isnull=False, crashes__gte=CRASHES + TRIES)
-    for slice_id, run_id, row_id in found.values_list("pk", "run", "cursor_id"):
+    for slice_id, run_id, row_id, keeps_details in found.values_list("pk", "run", "cursor_id", "run__keeps_details"):
         assert row_id is not None
-        settle(Book(run_id), [(row_id, Score.failed(Why.ENDED_WORKER, ENDED))])
+        settle(Book(run_id, keeps_details), [(row_id, Score.failed(Why.ENDED_WORKER, ENDED))])
         Slice.objects.filter(pk=slice_id, cursor_id=row_id).update(cursor_id=None, crashes=CRASHES)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 from evaluators.core import Score
@@ -109,14 +109,26 @@ class CallingTurn:
                 line.buffer.extend(rows)
                 if not rows:
                     line.dry_until = time.monotonic() + DRY_S
-            going = [line.buffer.popleft() for _ in range(min(line.room, len(line.buffer)))]
-            line.in_the_air += len(going)
-            self.flight.admit(self._boarding(row) for row in going)
+            self.flight.admit([self._boarding(row) for row in self._going(line)])
+
+    def _going(self, line: Line) -> Iterator[Row]:
+        """The rows that may be sent up now.
+
+        None of a run with a limit waits for a slot up there: it would be sent before what has landed was counted.
+        """
+        while line.buffer:
+            is_limited = self.desk.runs[line.buffer[0].run_id].is_limited
+            if line.room <= (line.spare if is_limited else 0):
+                return
+            line.in_the_air += 1
+            yield line.buffer.popleft()
 
     def _collect(self) -> None:
         """Settle what has landed; rows that were put off go back to their slices."""
         landings = self._landed()
-        self.desk.settle((landing.ticket, landing.score) for landing in landings if landing.score)
+        scored = ((landing.ticket, landing.score) for landing in landings if landing.score)
+        for run_id in self.desk.settle(scored):
+            self._halt(run_id)
         put_off = [landing.ticket for landing in landings if not landing.score]
         if any(line.put_off for line in self.lines):
             self.lines.share()  # makes the reason known before anybody can claim the rows again

@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 from evalstudio.calls.leases import alive
 from evaluators.core import Lane, Sample
 from experiments.ledger.finish import OPEN, PENDING
+from experiments.ledger.limits import WITHIN_LIMITS, affordable
 from experiments.models import Evaluation, Run, RunState, Slice
 from experiments.samples import compared
 
@@ -58,12 +59,12 @@ def lane_of(run: Run) -> Lane:
 
 
 def ready_runs(lane: Lane, which: Q = TOGETHER) -> QuerySet[Run]:
-    """Runs of a lane that have a free slice and may be worked on now, the one longest unserved first."""
+    """Runs of a lane that have a free slice and may be worked on now: the highest priority, then longest unserved."""
     free = Slice.objects.filter(FREE, which, run_id=OuterRef("pk"))
     return (
-        Run.objects.filter(ENDPOINT_IS_OPEN, Exists(free), state=RunState.ACTIVE, lane=lane)
+        Run.objects.filter(ENDPOINT_IS_OPEN, WITHIN_LIMITS, Exists(free), state=RunState.ACTIVE, lane=lane)
         .select_related("version__evaluator", "connection")
-        .order_by(F("served_at").asc(nulls_first=True), "pk")
+        .order_by("-priority", F("served_at").asc(nulls_first=True), "pk")
     )
 
 
@@ -91,9 +92,12 @@ def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
     The run's row is locked first, as by everybody who changes a run and its slices, so that nobody waits in a circle.
     Slices that somebody is just closing are passed over.
     """
-    active = Run.objects.select_for_update().filter(pk=run.pk, state=RunState.ACTIVE)
-    if not (active.values_list("pk").first() and alive().filter(pk=lease_id).exists()):
+    active = Run.objects.select_for_update().filter(WITHIN_LIMITS, pk=run.pk, state=RunState.ACTIVE)
+    found_active = active.only("limit_usd", "spent_usd").first()
+    if not (found_active and alive().filter(pk=lease_id).exists()):
         return []
+    left = affordable(found_active)
+    room = room if left is None else min(room, left)
     free = Slice.objects.select_for_update(skip_locked=True).filter(FREE, which, run=run).order_by("id")
     chosen: list[Slice] = []
     for found in free[:MOST_SLICES]:

@@ -9,6 +9,7 @@ from evaluators.core import Lane, Needs, Score
 from evaluators.engine import Work, broken_work, work_of
 from experiments.ledger.claim import Claim, Row, claim, lane_of, read_rows, release
 from experiments.ledger.finish import close_slices, finish_run, land_run
+from experiments.ledger.limits import stop_at_limits
 from experiments.ledger.settle import Book, settle
 from experiments.models import Run, RunState, Slice
 
@@ -31,6 +32,7 @@ class Served:
     work: Work
     connection_id: int | None
     book: Book
+    is_limited: bool
 
 
 @dataclass
@@ -49,7 +51,7 @@ class Desk:
         """The pending rows of what was claimed. A slice without any is closed: its last worker did not get to it."""
         run = claimed.run
         if run.pk not in self.runs:
-            self.runs[run.pk] = Served(_work_for(run), run.connection_id, Book(run.pk))
+            self.runs[run.pk] = _served(run)
         for part in claimed.slices:
             self.slices[part.pk] = Held(run.pk, set(), blamed=part.crashes > 0)
         rows = read_rows(claimed)
@@ -58,8 +60,8 @@ class Desk:
         self._let_go()
         return rows
 
-    def settle(self, scored: Iterable[tuple[Row, Score]]) -> None:
-        """Store scores, then close the slices and runs that are complete."""
+    def settle(self, scored: Iterable[tuple[Row, Score]]) -> set[int]:
+        """Store scores, then close the slices and runs that are complete; the ids of runs that are at a limit now."""
         by_run: dict[int, list[tuple[Row, Score]]] = {}
         for row, score in scored:
             by_run.setdefault(row.run_id, []).append((row, score))
@@ -67,6 +69,7 @@ class Desk:
             settle(self.runs[run_id].book, [(row.id, score) for row, score in group])
             self._forgive({row.slice_id for row, _ in group})
             self.put_back(row for row, _ in group)
+        return stop_at_limits([run_id for run_id in by_run if self.runs[run_id].is_limited])
 
     def put_back(self, rows: Iterable[Row]) -> None:
         """These rows are off the desk, settled or not."""
@@ -77,6 +80,7 @@ class Desk:
 
     def halted(self) -> set[int]:
         """Runs on the desk that must not go on: stopped, stopping or gone."""
+        stop_at_limits(self._held_runs())
         active = Run.objects.filter(pk__in=self._held_runs(), state=RunState.ACTIVE)
         return self._held_runs() - set(active.values_list("pk", flat=True))
 
@@ -113,6 +117,11 @@ class Desk:
             Slice.objects.filter(pk__in=blamed, cursor_id=None).update(crashes=0)
             for slice_id in blamed:
                 self.slices[slice_id].blamed = False
+
+
+def _served(run: Run) -> Served:
+    is_limited = run.limit_usd is not None or run.limit_s is not None
+    return Served(_work_for(run), run.connection_id, Book(run.pk, run.keeps_details), is_limited)
 
 
 def _work_for(run: Run) -> Work:

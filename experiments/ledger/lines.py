@@ -38,7 +38,12 @@ class Line:
     @property
     def room(self) -> int:
         """Rows that may still be sent up: never more are in the air, or landed and unsettled, than slots + 64."""
-        return self.grant.slots + min(self.grant.slots, SPARE) - self.in_the_air
+        return self.grant.slots + self.spare - self.in_the_air
+
+    @property
+    def spare(self) -> int:
+        """Rows that may wait for a slot in the air."""
+        return min(self.grant.slots, SPARE)
 
     @property
     def is_short(self) -> bool:

@@ -7,7 +7,7 @@ kill inside it leaves nothing; a late worker whose row has been settled by anoth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import DataError, IntegrityError, connection, transaction
@@ -29,6 +29,7 @@ class Book:
     """What a worker remembers of a run while it settles rows of it."""
 
     run_id: int
+    keeps_details: bool = True
     labels: dict[str, int] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
 
@@ -60,11 +61,18 @@ def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
     labels = _label_ids(book, said)
     with transaction.atomic():
         replies = [reply for _, score in scored for reply in score.replies]
-        keep_replies(replies)
+        if book.keeps_details:
+            keep_replies(replies)
         settled = _update_rows(scored, labels)
-        keep_words((row_id, score) for row_id, score in scored if row_id in settled)
+        kept = ((row_id, score) for row_id, score in scored if row_id in settled)
+        keep_words(kept if book.keeps_details else ((row_id, _bare(score)) for row_id, score in kept))
         _count(book, replies)
     return settled
+
+
+def _bare(score: Score) -> Score:
+    """A score with its numbers alone."""
+    return replace(score, reason="", replies=(), logs=())
 
 
 def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int]:
@@ -92,7 +100,8 @@ def _update_rows(scored: Sequence[Scored], labels: Mapping[str, int]) -> set[int
                   cost_usd = CAST(fresh.column9 AS double precision),
                   settled_at = {now_sql()}
                 FROM (VALUES {values}) AS fresh
-                WHERE experiments_evaluation.id = fresh.column1 AND experiments_evaluation.state = 0
+                WHERE experiments_evaluation.id = fresh.column1
+                  AND experiments_evaluation.state <= {int(Status.AWAITING)}
                 RETURNING experiments_evaluation.id""",  # noqa: S608 - no outside text in it
             parameters,
         )

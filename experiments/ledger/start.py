@@ -6,18 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 
 from evalstudio.calls.models import Connection
 from evaluators.core import Needs, Status
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
+from experiments.analysis.pairing import outputs_of
 from experiments.ledger import turns
+from experiments.ledger.asked import Asked
 from experiments.ledger.finish import OPEN, finish_run
+from experiments.ledger.limits import deadline, has_spent, said_of
 from experiments.models import Experiment, Output, Purpose, Run, RunState, Slice
 
 BATCH = 20_000  # rows a transaction
+LEAST_ROWS = 8  # a slice
+EVERYTHING = Asked()
 STOPPED = (RunState.STOPPING, RunState.STOPPED)
 
 
@@ -26,24 +31,73 @@ class CannotStart(Exception):
 
 
 def start(
-    version: EvaluatorVersion, experiment: Experiment, started_by: Any = None, *, baseline: Experiment | None = None
+    version: EvaluatorVersion,
+    experiment: Experiment,
+    started_by: Any = None,
+    *,
+    baseline: Experiment | None = None,
+    asked: Asked = EVERYTHING,
 ) -> Run:
-    """The current run of a version over an experiment, with a row for every output the experiment has now.
+    """The current run of a version over an experiment, with a row for every output that is asked for and there is now.
 
     A comparative version needs a baseline, and gets a row for every output whose case has one there too. Asked again,
-    it returns the same run, adds rows for outputs that are new and goes on where it was stopped. Killed at any moment,
-    it leaves a run that is still preparing, which the sweep completes. Raises CannotStart.
+    it returns the same run, adds rows for outputs that are new and goes on where it was stopped; with other options, or
+    to judge all again, it is a new run, and the former one stays as it is. Killed at any moment, it leaves a run that
+    is still preparing, which the sweep completes. Raises CannotStart.
     """
     needs = _needs(version)
     _check_pair(needs, experiment, baseline)
-    run, _ = Run.objects.get_or_create(
-        version=version,
-        experiment=experiment,
-        baseline=baseline,
-        is_current=True,
-        defaults=_facts(needs, experiment) | {"started_by": started_by},
-    )
+    facts = _facts(needs, experiment) | {"started_by": started_by}
+    check_options(needs.lane, facts["connection"], asked)
+    with transaction.atomic():
+        Experiment.with_arriving.select_for_update().get(pk=experiment.pk)  # one start at a time
+        alike = Run.objects.filter(version=version, experiment=experiment, baseline=baseline)
+        current = alike.filter(is_current=True)
+        run = current.first()
+        if run is None or asked.again or not asked.is_met_by(run):
+            sample = asked.sample(outputs_of(experiment, baseline))
+            repeats = {"first_repeat": _unused_repeat(alike) if asked.again else 0, "repeats": asked.repeats}
+            chosen = {"selection": asked.selection, "sample": sample, "keeps_details": asked.keeps_details}
+            current.update(is_current=False)
+            run = Run.objects.create(
+                version=version, experiment=experiment, baseline=baseline, **chosen, **repeats, **facts
+            )
+        set_bounds(run, asked)
     return _prepared(run)
+
+
+def set_bounds(run: Run, asked: Asked) -> None:
+    """Give a run the priority and the limits that are asked for; limits that are not asked for stay.
+
+    Raises CannotStart where it could not go on after that.
+    """
+    wanted = {"limit_usd": asked.limit_usd, "limit_s": asked.limit_s, "priority": asked.priority}
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    for name, value in changes.items():
+        setattr(run, name, value)
+    if has_spent(run):
+        raise CannotStart(said_of(run) or "It has spent what it may. It goes on when its limit is raised.")
+    if changes:
+        run.save(update_fields=list(changes))
+
+
+def check_options(lane: str, connection: Connection | None, asked: Asked) -> None:
+    """Raises CannotStart where options make no sense for what evaluates."""
+    is_limited = asked.limit_usd is not None or asked.limit_s is not None
+    if lane not in turns.LANES and (asked.repeats > 1 or is_limited):
+        raise CannotStart("Nothing here evaluates for this version, so it has neither repeats nor limits.")
+    if asked.limit_usd is None or connection is None or connection.is_rehearsal:
+        return
+    if connection.usd_per_million_in is None and connection.usd_per_million_out is None:
+        raise CannotStart(
+            f"What calls of “{connection.name}” cost is not known, so spending cannot be limited. Give its prices, or"
+            " limit the time."
+        )
+
+
+def _unused_repeat(runs: QuerySet[Run]) -> int:
+    """The first repeat that no run of the same version had here. Replies are kept by repeat, so none of them serves."""
+    return runs.aggregate(next=Max(F("first_repeat") + F("repeats")))["next"] or 0
 
 
 def start_sample(
@@ -79,7 +133,8 @@ def start_sample(
 
 def follow(experiment: Experiment) -> None:
     """Let the current runs of an experiment judge the outputs that have come since they were started."""
-    for run in experiment.runs.filter(is_current=True, baseline=None).exclude(state__in=STOPPED):
+    whole = experiment.runs.filter(is_current=True, baseline=None, sample__isnull=True)
+    for run in whole.exclude(state__in=STOPPED):
         prepare(run.pk)
 
 
@@ -148,8 +203,10 @@ def _end_of_batch(run_id: int, after: int) -> int | None:
 
 def _slice_size(run: Run) -> int:
     """Rows a slice: small runs are cut so that all workers get some, large ones so that slices stay few."""
+    if run.limit_usd is not None:
+        return LEAST_ROWS  # what is taken at once is reserved
     outputs = len(run.sample) if run.sample is not None else Output.objects.filter(experiment=run.experiment_id).count()
-    return max(8, min(outputs * run.repeats // 64, 64 if run.connection_id else 256))
+    return max(LEAST_ROWS, min(outputs * run.repeats // 64, 64 if run.connection_id else 256))
 
 
 def _insert_rows(run: Run, after: int, upto: int) -> int:
@@ -160,12 +217,14 @@ def _insert_rows(run: Run, after: int, upto: int) -> int:
         "JOIN experiments_output AS other"
         " ON other.experiment_id = %s AND other.case_id = mine.case_id AND other.attempt = mine.attempt"
     )
+    split = (run.selection or {}).get("split")
+    of_split = "JOIN experiments_case AS of_case ON of_case.id = mine.case_id AND of_case.split = %s" if split else ""
     repeats = ", ".join(f"({run.first_repeat + number})" for number in range(run.repeats))
     with connection.cursor() as cursor:
         cursor.execute(
             f"""INSERT INTO experiments_evaluation (run_id, output_id, baseline_output_id, repeat, state, why)
                SELECT %s, mine.id, {"other.id" if run.baseline_id else "CAST(NULL AS bigint)"}, times.column1, %s, ''
-               FROM experiments_output AS mine {pairs if run.baseline_id else ""}
+               FROM experiments_output AS mine {pairs if run.baseline_id else ""} {of_split}
                CROSS JOIN (VALUES {repeats}) AS times
                WHERE mine.experiment_id = %s AND mine.id > %s AND mine.id <= %s {among}
                ORDER BY mine.id, times.column1
@@ -173,6 +232,7 @@ def _insert_rows(run: Run, after: int, upto: int) -> int:
             [
                 *(run.pk, int(first_state(run.lane))),
                 *([run.baseline_id] if run.baseline_id else []),
+                *([split] if split else []),
                 *(run.experiment_id, after, upto),
             ],
         )
@@ -207,6 +267,9 @@ def _reopen(run: Run) -> None:
 def _activate(run_id: int) -> None:
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.state == RunState.PREPARING or Slice.objects.filter(OPEN, run=run).exists():
-        Run.objects.filter(pk=run_id).update(state=RunState.ACTIVE, finished_at=None, revision=F("revision") + 1)
+        goes_on = {} if run.state == RunState.ACTIVE else {"ends_at": deadline(run), "stop_reason": ""}
+        Run.objects.filter(pk=run_id).update(
+            state=RunState.ACTIVE, finished_at=None, revision=F("revision") + 1, **goes_on
+        )
         if not finish_run(run_id):
             transaction.on_commit(lambda: turns.ask_for_run(run))

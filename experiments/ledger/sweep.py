@@ -18,6 +18,7 @@ from experiments.ledger import turns
 from experiments.ledger.alone import fail_deadly_rows
 from experiments.ledger.claim import ANY, ready_runs
 from experiments.ledger.finish import OPEN, finish_run, land_run
+from experiments.ledger.limits import stop_at_limits
 from experiments.ledger.start import prepare
 from experiments.models import Run, RunState, Slice
 
@@ -58,6 +59,7 @@ def _go_on_preparing() -> None:
 
 
 def _tie_up_ends() -> None:
+    stop_at_limits()
     for run_id, state in Run.objects.filter(state__in=(RunState.ACTIVE, RunState.STOPPING)).values_list("pk", "state"):
         finish_run(run_id) or (state == RunState.STOPPING and land_run(run_id))
 

@@ -10,8 +10,10 @@ from django.db.models import Exists, F
 
 from evaluators.core import Status
 from experiments.ledger import turns
-from experiments.ledger.finish import finish_run, land_run, pending_rows_of_slice
-from experiments.ledger.start import first_state, prepare
+from experiments.ledger.asked import Asked
+from experiments.ledger.finish import land_run, pending_rows_of_slice
+from experiments.ledger.limits import deadline, has_spent, said_of
+from experiments.ledger.start import STOPPED, CannotStart, check_options, first_state, prepare, set_bounds
 from experiments.models import Evaluation, EvaluationBody, Run, RunState, Slice
 
 BATCH = 5_000  # rows a transaction
@@ -21,18 +23,36 @@ def stop(run: Run) -> None:
     """Start nothing more of it. What is in flight lands within the time of one call; then the run is stopped."""
     if run.state == RunState.PREPARING:
         prepare(run.pk)  # so that a stopped run, too, has a row for everything that was asked for
-    Run.objects.filter(pk=run.pk, state=RunState.ACTIVE).update(state=RunState.STOPPING, revision=F("revision") + 1)
+    active = Run.objects.filter(pk=run.pk, state=RunState.ACTIVE)
+    active.update(state=RunState.STOPPING, stop_reason="", revision=F("revision") + 1)
     land_run(run.pk)
     run.refresh_from_db()
 
 
 def resume(run: Run) -> None:
-    """Go on with the pending rows of a run that was stopped or is stopping."""
-    with transaction.atomic():
-        stopped = Run.objects.filter(pk=run.pk, state__in=(RunState.STOPPED, RunState.STOPPING))
-        if stopped.update(state=RunState.ACTIVE, revision=F("revision") + 1) and not finish_run(run.pk):
-            transaction.on_commit(lambda: turns.ask_for_run(run))
+    """Go on with a run that was stopped or is stopping, and take up outputs that came meanwhile.
+
+    Killed at any moment, it leaves a run that is still preparing, which the sweep completes. Raises CannotStart where
+    it has spent what it may.
+    """
     run.refresh_from_db()
+    if run.state not in STOPPED:
+        return
+    if has_spent(run):
+        raise CannotStart(said_of(run))
+    Run.objects.filter(pk=run.pk, state__in=STOPPED).update(state=RunState.PREPARING)
+    prepare(run.pk)
+    run.refresh_from_db()
+
+
+def bound(run: Run, asked: Asked) -> None:
+    """Set the priority and the limits of a run; one that a limit had stopped goes on. Raises CannotStart."""
+    check_options(run.lane, run.connection, asked)
+    set_bounds(run, asked)
+    if run.state == RunState.ACTIVE and asked.limit_s is not None:
+        Run.objects.filter(pk=run.pk, state=RunState.ACTIVE).update(ends_at=deadline(run))
+    if run.stop_reason:
+        resume(run)
 
 
 def retry(run: Run, *, failed_only: bool = False) -> int:
@@ -78,6 +98,7 @@ def _reopen_rows(run: Run, state: Status, first: int, last: int) -> int:
     slices = Slice.objects.filter(Exists(pending_rows_of_slice()), run=run)
     slices.filter(done=True).update(done=False, crashes=0)
     slices.update(done=False)  # whoever is about to close one of the open ones has to wait, and then sees these rows
-    Run.objects.filter(pk=run.pk).update(state=RunState.ACTIVE, finished_at=None, revision=F("revision") + 1)
+    goes_on = {"state": RunState.ACTIVE, "stop_reason": "", "ends_at": deadline(run), "finished_at": None}
+    Run.objects.filter(pk=run.pk).update(**goes_on, revision=F("revision") + 1)
     transaction.on_commit(lambda: turns.ask_for_run(run))
     return reopened

@@ -74,7 +74,8 @@ class Asking:
         text = sample.outputs["value"]
         if text == getattr(config, "deadly", None):
             os.kill(os.getpid(), signal.SIGKILL)
-        ask = Ask(config.connection_id, "tiny", ({"role": "user", "content": f"Repeat: {text}"},))
+        question = {"role": "user", "content": f"Repeat: {text}"}
+        ask = Ask(config.connection_id, "tiny", (question,), nonce=sample.repeat)
         reply = await tools.chat.ask(ask)
         if reply.text == "?":
             return Score.unscored(Why.UNPARSED, "The model did not say.", replies=(reply,))

@@ -109,6 +109,10 @@ class TestWhyNotYet:
         OrmQ.objects.update(lock=timezone.now() - timedelta(seconds=42))
         assert why_not_yet(run)[0].why == "No background worker has answered for 42 s. Is it running?"
 
+        OrmQ.objects.update(lock=timezone.now() - timedelta(seconds=4000))
+        said = "No background worker has answered for 1 h 6 min. Is it running?"
+        assert why_not_yet(run)[0].why.replace("\N{NO-BREAK SPACE}", " ") == said
+
     def test_a_worker_has_some_of_them(self, run):
         lease = leases.take("net")
         claim("net", lease.pk, 8, run.connection_id)
