@@ -45,6 +45,11 @@ class Content:
         return digest_of([self.inputs, self.expected_outputs, self.metadata, self.split])
 
 
+def tags_in(text: str) -> list[str]:
+    """The tags between the commas of a text, each once."""
+    return list(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+
+
 def digest_of(value: Any) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 

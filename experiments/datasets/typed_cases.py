@@ -14,7 +14,7 @@ from typing import Any
 from evalstudio.web.foreign import is_storable
 from evaluators.catalogue.schemas import NotJson, parse
 from experiments.analysis.reading import pretty
-from experiments.datasets.contents import TAGS, BadContent, Content
+from experiments.datasets.contents import TAGS, BadContent, Content, tags_in
 from experiments.datasets.importing import fields
 from experiments.datasets.importing.columns import ABSENT, BadValue
 
@@ -148,7 +148,7 @@ def _split(text: str, faults: dict[str, list[str]]) -> str:
 
 def _tags(text: str, faults: dict[str, list[str]]) -> list[str]:
     """The tags between commas, each once."""
-    tags = list(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+    tags = tags_in(text)
     wrong = next((tag for tag in tags if len(tag) > LONGEST_TAG or not tag.isprintable() or not is_storable(tag)), None)
     if wrong is not None:
         faults["tags"] = [f"“{wrong[:40]}” is no tag: a tag is at most {LONGEST_TAG} characters on one line."]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from evalstudio.projects.models import User
 from experiments.datasets import committing, versions
 from experiments.datasets.committing import Committed, Edit
-from experiments.datasets.contents import Content
+from experiments.datasets.contents import Content, tags_in
 from experiments.datasets.differing import FieldChange, changes
 from experiments.datasets.schemas import checks_of
 from experiments.datasets.typed_cases import Read, Typed, read, typed_of
@@ -76,8 +76,7 @@ class WorkingSet:
             if split is not None:
                 typed = typed | {"split": split}
             if tag:
-                tags = [each.strip() for each in typed.get("tags", "").split(",") if each.strip()]
-                typed = typed | {"tags": ", ".join(dict.fromkeys([*tags, tag]))}
+                typed = typed | {"tags": ", ".join(tags_in(f"{typed.get('tags', '')},{tag}"))}
             found.append((key, edit.base_id if edit else case, False, typed))
         self._keep(found)
 

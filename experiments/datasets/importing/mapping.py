@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from experiments.datasets.contents import BadContent, Content, digest_of
+from experiments.datasets.contents import TAGS, BadContent, Content, digest_of, tags_in
 from experiments.datasets.importing import fields
 from experiments.datasets.importing.columns import ABSENT, BadValue, ColumnType, read_as, shown, value_at
 from experiments.datasets.importing.rows import BadRow, Row
 from experiments.datasets.importing.targets import CONTENT, Target
+
+TAGS_TARGET = Target("metadata", TAGS)  # a cell holds them between commas, JSON as a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class Mapping:
                 continue
             root, name = rule.target
             if name:
-                roots[root][name] = value
+                roots[root][name] = tags_in(value) if rule.target == TAGS_TARGET and isinstance(value, str) else value
             elif root in roots:
                 roots[root].update(_object(rule, value))
             else:
