@@ -63,7 +63,11 @@ PROBLEM = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "properties": {
+                    "field": {"type": "string"},
+                    "message": {"type": "string"},
+                    "case": {"type": "string", "description": "Key of the case of a row that is wrong, as it was sent."},
+                },
                 "required": ["field", "message"],
             },
         },
@@ -71,16 +75,18 @@ PROBLEM = {
     "required": ["type", "title", "status", "detail"],
 }
 ALWAYS = (400, 401, 403, 404, 429)
-WITH_A_BODY = (415,)
+WITH_A_BODY = (413, 415)
 
 
 def document_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A hook of the schema: every operation may answer with a problem."""
+    """A hook of the schema: every operation may answer with a problem. Views name their own as `responses={409: None}`."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     for operations in result["paths"].values():
         for operation in operations.values():
             for status in (*ALWAYS, *(WITH_A_BODY if "requestBody" in operation else ())):
-                told = {"description": HTTPStatus(status).phrase, "content": content}
-                operation["responses"].setdefault(str(status), told)
+                operation["responses"].setdefault(str(status), {})
+            for status, answer in operation["responses"].items():
+                if int(status) >= 400 and "content" not in answer:
+                    answer.update(description=HTTPStatus(int(status)).phrase, content=content)
     return result

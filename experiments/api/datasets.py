@@ -40,7 +40,7 @@ class DatasetCollection(ProjectView):
         summary="Make a data set",
         description="Its first version has no cases; commit some to it.",
         request=shapes.NewDatasetSerializer,
-        responses={201: DatasetSerializer},
+        responses={201: DatasetSerializer, 409: None},
     )
     def post(self, request: Request, project: str) -> Response:
         said = shapes.NewDatasetSerializer(data=request.data)
@@ -111,7 +111,7 @@ class VersionList(_OneDataset):
         " are refused with 409 and their keys; edits of other cases go in. What is wrong is told with 422 by its place"
         " in the batch. A batch that changes nothing makes no version (200).",
         request=shapes.BatchSerializer,
-        responses={201: shapes.CommittedSerializer, 200: shapes.CommittedSerializer},
+        responses={201: shapes.CommittedSerializer, 200: shapes.CommittedSerializer, 409: None, 422: None},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
         dataset = self.dataset(pk)
@@ -149,7 +149,7 @@ class DatasetRestore(_OneDataset):
         summary="Restore an earlier version",
         description="Makes a new version with the cases of that one.",
         request=shapes.RestoreSerializer,
-        responses={201: shapes.CommittedSerializer, 200: shapes.CommittedSerializer},
+        responses={201: shapes.CommittedSerializer, 200: shapes.CommittedSerializer, 409: None, 422: None},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
         dataset = self.dataset(pk)

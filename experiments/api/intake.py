@@ -122,7 +122,7 @@ class OutputIntake(_OneExperiment):
         description="Outputs that are there already change nothing, so a batch can be sent again. Where some are wrong"
         " the answer is 422 and names each with its case and the reason; the others are kept.",
         request=NewOutputsSerializer,
-        responses={200: TakenSerializer},
+        responses={200: TakenSerializer, 409: None, 422: None},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
         experiment = self.experiment(pk)
