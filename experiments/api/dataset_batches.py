@@ -130,6 +130,8 @@ def _checked(row: Any) -> dict[str, Any]:
                 raise _Wrong(f'This is no object such as {{"question": "Why?"}}: {shown(value)}.', part)
             found[part] = value or ({} if part == "inputs" else None)
     if "split" in row:
+        if not isinstance(row["split"], str | None):
+            raise _Wrong("A split is text.", "split")
         try:
             split = fields.read("split", row["split"])
         except BadValue as error:

@@ -47,11 +47,16 @@ class SchemaForm(forms.Form):
     """JSON Schemas of the parts of a case; an empty text is none."""
 
     inputs = forms.CharField(
-        label="Inputs", required=False, max_length=100_000, widget=forms.Textarea({"rows": 14, "spellcheck": "false"})
+        label="Inputs",
+        required=False,
+        strip=False,
+        max_length=100_000,
+        widget=forms.Textarea({"rows": 14, "spellcheck": "false"}),
     )
     expected_outputs = forms.CharField(
         label="Expected outputs",
         required=False,
+        strip=False,
         max_length=100_000,
         widget=forms.Textarea({"rows": 14, "spellcheck": "false"}),
     )

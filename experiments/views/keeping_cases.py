@@ -44,20 +44,18 @@ def _add(request: ProjectRequest, output: Output, form: FromOutputForm) -> dict[
     dataset, key = form.cleaned_data["dataset"], form.cleaned_data["key"]
     dataset.project = request.project
     member = versions.members(dataset, [key]).get(key)
-    if member and member.case_id != output.case_id and not request.POST.get("replace"):
-        form.add_error("key", "Another case of this dataset has this key. Change the key, or replace that case.")
-        return {"may_replace": True}
-    edit = Edit(key, _content(output, form.cleaned_data["expected"]), member.case_id if member else None)
+    is_known = member and (member.case_id == output.case_id or "replace" in request.POST)
+    edit = Edit(key, _content(output, form.cleaned_data["expected"]), member.case_id if member and is_known else None)
     try:
         done = commit(dataset, [edit], request.user, f"“{key[:80]}” from an output of {output.experiment}")
     except Busy as error:
         form.add_error(None, str(error))
         return {}
     except Refused as refused:
-        said = [f"{fault.field}: {fault.reason}" for fault in refused.faults] or [
-            "Somebody changed it just now."
-        ]
-        form.add_error(None, " ".join(said))
+        if refused.conflicts:
+            form.add_error("key", "Another case of this dataset has this key. Change the key, or replace that case.")
+            return {"may_replace": True}
+        form.add_error(None, " ".join(f"{fault.field}: {fault.reason}" for fault in refused.faults))
         return {}
     number = done.version.number if done.version else dataset.latest_version
     said_done = f"“{key}” is in version {number} of {dataset.name}."
