@@ -10,13 +10,12 @@ from typing import Any
 from django.db import transaction
 
 from evalstudio.web.numbers import points
-from evaluators.engine import work_of
-from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import Passing
 from evaluators.stats.estimate import Estimate, Moments, estimate
 from evaluators.stats.paired import Difference, paired
 from experiments.analysis.grid import label
+from experiments.analysis.repeats import passing_of
 from experiments.analysis.sampling import sample_ids
 from experiments.analysis.versus import winner
 from experiments.ledger.start import CannotStart, start_sample
@@ -227,11 +226,3 @@ def change(before: Run, after: Run) -> Change:
         found.setdefault(row.output_id, {})[row.run_id] = row
     both = [Both(of[before.pk], of[after.pk]) for of in found.values() if len(of) == 2]
     return Change(both, (passing_of(before.version), passing_of(after.version)))
-
-
-def passing_of(version: EvaluatorVersion) -> Passing:
-    """The threshold and direction of a version."""
-    try:
-        return work_of(version).config.passing
-    except (BadConfig, AttributeError):
-        return Passing()

@@ -11,16 +11,16 @@ from django.db.models import Avg, Count, Q
 
 from evalstudio.web import numbers
 from evaluators.core import Measure
-from evaluators.engine import work_of
-from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.confusion import told_apart
 from experiments.analysis.distribution import Drawing, drawing
 from experiments.analysis.measured import measures_of
+from experiments.analysis.repeats import passing_of
 from experiments.analysis.summary import Summary, summaries
 from experiments.analysis.versus import exactly, verdict
+from experiments.ledger.asked import selected
 from experiments.ledger.progress import Progress, progress_of
 from experiments.models import Experiment, Output, Run, RunState
 
@@ -123,10 +123,17 @@ class Column:
     @cached_property
     def passing(self) -> Passing:
         """The threshold of its version; without one nothing passes or fails."""
-        try:
-            return getattr(work_of(self.run.version).config, "passing", Passing())
-        except BadConfig:
-            return Passing()
+        return passing_of(self.run.version)
+
+    @property
+    def outputs(self) -> int | None:
+        """How many outputs it was asked to judge, of all that there were; None where it judges a part of them."""
+        return self.summary.asked // self.run.repeats if self.run.selection is None else None
+
+    @property
+    def chosen_outputs(self) -> str:
+        """Which part of the outputs it judges, in words; empty for all."""
+        return selected(self.run)
 
     @property
     def classifies(self) -> bool:

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from django.db.models import F, OuterRef, QuerySet, Subquery, TextField, Value
 
 from evaluators.core import FLIPPED, Status
+from evaluators.models import EvaluatorVersion
 from experiments.analysis.pairing import outputs_of
+from experiments.analysis.repeats import Cell, together
 from experiments.models import Evaluation, Experiment, Output, OutputBody, Run, RunLabel
 
 CHUNK = 1000  # outputs
@@ -57,13 +59,13 @@ encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Line(NamedTuple):
-    """The values of OUTPUT, and for each run those of EVALUATION, None where the run has no row for the output.
+    """The values of OUTPUT, and for each run those of EVALUATION, once for each time that it judges the output.
 
     Those of a pair have one value more each.
     """
 
     output: tuple[Any, ...]
-    evaluations: list[tuple[Any, ...] | None]
+    evaluations: list[list[tuple[Any, ...]]]
 
 
 def _pieces(experiment: Experiment, runs: Sequence[Run], baseline: Experiment | None) -> Iterator[list[Line]]:
@@ -88,19 +90,16 @@ def _rows(outputs: QuerySet[Output], baseline: Experiment | None, hidden: Collec
 
 def _lines_of(rows: list[tuple], runs: Sequence[Run], labels: Labels, *, of_pair: bool) -> list[Line]:
     ids = [row[0] for row in rows]
-    found = Evaluation.objects.filter(run__in=runs, output_id__gte=min(ids), output_id__lte=max(ids), repeat=0)
+    found = Evaluation.objects.filter(run__in=runs, output_id__gte=min(ids), output_id__lte=max(ids)).order_by("repeat")
     values = found.values_list(
         *("output", "run", "state", "score", "label_id", "passed", "why", "body__reason", "latency_ms", "cost_usd"),
         *(["body__measures"] if of_pair else []),
     )
-    told = {
-        (output, run): (
-            *(STATES[state], score, labels.get((run, label_id)), passed, why or None, reason, ms, cost),
-            *map(_flipped, measures),
-        )
-        for output, run, state, score, label_id, passed, why, reason, ms, cost, *measures in values
-    }
-    return [Line(row, [told.get((row[0], run.pk)) for run in runs]) for row in rows]
+    told: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
+    for output, run_id, state, score, label_id, passed, why, reason, ms, cost, *measures in values:
+        head = STATES[state], score, labels.get((run_id, label_id)), passed, why or None, reason, ms, cost
+        told.setdefault((output, run_id), []).append((*head, *map(_flipped, measures)))
+    return [Line(row, [told.get((row[0], run.pk), []) for run in runs]) for row in rows]
 
 
 def _flipped(measures: dict[str, float] | None) -> bool | None:
@@ -162,7 +161,9 @@ def _record(line: Line, heads: list[Record], *, of_pair: bool) -> Record:
     record = dict(zip(names, line.output, strict=True))
     record["error"] = record["error"] or None
     record["evaluations"] = [
-        head | dict(zip(said, told, strict=True)) for head, told in zip(heads, line.evaluations, strict=True) if told
+        head | dict(zip(said, told, strict=True)) | ({"repeat": number} if len(judged) > 1 else {})
+        for head, judged in zip(heads, line.evaluations, strict=True)
+        for number, told in enumerate(judged, 1)
     ]
     return record
 
@@ -190,26 +191,36 @@ def as_csv(experiment: Experiment, runs: Sequence[Run], baseline: Experiment | N
     verdict = (*VERDICT, EVALUATION_OF_PAIR) if baseline else VERDICT
     titles = [_harmless(f"{_title(run)} {name}") for run in runs for name in verdict]
     yield _table([[*TEXTS, *NUMBERS, *NESTED, *of_pair, *titles]])
+    versions = [run.version for run in runs]
     for lines in _pieces(experiment, runs, baseline):
-        yield _table(_cells(line, len(verdict)) for line in lines)
+        yield _table(_cells(line, versions, len(verdict)) for line in lines)
 
 
 def _title(run: Run) -> str:
     return f"{run.version.evaluator.name} {run.version}{' (rehearsal)' if run.is_rehearsal else ''}"
 
 
-def _cells(line: Line, width: int) -> list[Any]:
+def _cells(line: Line, versions: Sequence[EvaluatorVersion], width: int) -> list[Any]:
     """The cells of a line; a verdict has `width` of them, one more than VERDICT for a pair."""
     cells = [_harmless(text) for text in texts_of(line.output)]
     cells += numbers_of(line.output)
     cells += [_harmless(_text(value)) for value in (*nested_of(line.output), *line.output[len(OUTPUT) :])]
-    for told in line.evaluations:
-        if told is None:
+    for version, judged in zip(versions, line.evaluations, strict=True):
+        if not judged:
             cells += (None,) * width
         else:
-            state, score, label, passed, why, reason, _, _, *flipped = told
+            state, score, label, passed, why, reason, _, _, *flipped = _one_of(judged, version)
             cells += (state, score, _harmless(label), passed, why, _harmless(reason), *flipped)
     return cells
+
+
+def _one_of(judged: list[tuple[Any, ...]], version: EvaluatorVersion) -> tuple[Any, ...]:
+    """One judgement; of several the mean of their scores, with the words of the first."""
+    if len(judged) == 1:
+        return judged[0]
+    codes = {name: status for status, name in STATES.items()}
+    mean = together([Cell(codes[told[0]], told[1], told[2], told[3], told[4] or "") for told in judged], version)
+    return (STATES[mean.state], mean.score, mean.label, mean.passed, mean.why or None, *judged[0][5:])
 
 
 def _text(value: Any) -> str | None:

@@ -15,6 +15,7 @@ from django.db.models.lookups import GreaterThan
 from evalstudio.web.pagination import Order, Walk
 from evaluators.core import FLIPPED, Status
 from experiments.analysis.pairing import outputs_of
+from experiments.analysis.repeats import Cell, any_of, count_outputs, rows_by_mean, together
 from experiments.analysis.summary import Summary
 from experiments.analysis.versus import EVEN
 from experiments.models import CaseSpan, Evaluation, Experiment, Output, Run, RunLabel
@@ -60,9 +61,14 @@ class View:
         """Whether it keeps the cases of one cell, or one row, of the confusion table."""
         return bool(self.expected or self.given)
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the chosen run judges each output several times."""
+        return self.run is not None and self.run.repeats > 1
+
     def total(self, summary: Summary | None) -> int | None:
         """How many rows the view keeps, as far as the summary of its run can tell."""
-        if self.words or self.is_by_labels or summary is None:
+        if self.words or self.is_by_labels or summary is None or self.is_repeated:
             return None
         return shown_of(summary)[self.show]
 
@@ -73,6 +79,15 @@ def shown_of(summary: Summary) -> dict[str, int]:
     if summary.outcomes:
         counts |= asdict(summary.outcomes) | {"flips": summary.flips}
     return counts
+
+
+def counts_of(run: Run, summary: Summary) -> dict[str, int]:
+    """How many outputs each way of showing keeps. One query where an output has several judgements, else none."""
+    if run.repeats == 1:
+        return shown_of(summary)
+    by_state = {state.name.lower(): Q(state=state) for state in NO_SCORE}
+    flips = is_flip() if run.baseline_id else Q(pk__in=[])
+    return count_outputs(run, {"all": Q(), "below": Q(passed=False), "flips": Q(flips), **WON, **by_state})
 
 
 def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in_all: int | None = None) -> Walk:
@@ -86,8 +101,11 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     is_plain = (view.sort, view.show) == ("case", "all") and not view.is_by_labels
     if view.run is None or summary is None or is_plain:
         return Walk(((outputs, Order("pk")),))
-    rows = Evaluation.objects.filter(in_rows, run=view.run, repeat=0).select_related("output__case")
-    rows = rows.annotate(shown=F("output_id"))
+    asked = Evaluation.objects.filter(run=view.run) if view.run.repeats == 1 else rows_by_mean(view.run)
+    rows = asked.filter(in_rows).select_related("output__case").annotate(shown=F("output_id"))
+    if view.is_repeated:
+        late = outputs.filter(~_asked(view.run)) if view.show == "all" and not view.is_by_labels else outputs.none()
+        return Walk((*_by_mean(rows, view), (late, Order("pk"))))
     if view.is_by_labels:
         return Walk(((rows.filter(labelled(view)), Order("pk")),))
     if view.show == "all":
@@ -100,6 +118,24 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     if view.show == "below":
         return Walk(((rows.filter(state=Status.SCORED, passed=False), _order(view)),))
     return Walk((_in_state(rows, Status[view.show.upper()]),))
+
+
+def _by_mean(rows: QuerySet, view: View) -> list[tuple[QuerySet, Order]]:
+    """Outputs with several judgements: by the mean of their scores, then those without any, state by state.
+
+    Any of the judgements puts an output among those that failed, that are below the threshold and so on.
+    """
+    assert view.run is not None
+    by_mean = Order("pk") if view.sort == "case" else Order("mean", descending=view.sort == "high")
+    if view.is_by_labels:
+        return [(rows.filter(any_of(view.run, labelled(view))), Order("pk"))]
+    if view.show == "all":
+        others = [(rows.filter(mean__isnull=True, state=state), Order("pk")) for state in NO_SCORE]
+        return [(rows.filter(mean__isnull=False), by_mean), *others]
+    if view.show in LACKS:
+        return [(rows.filter(any_of(view.run, Q(state=Status[view.show.upper()]))), Order("pk"))]
+    conditions = {**WON, "below": Q(passed=False), "flips": Q(is_flip())}
+    return [(rows.filter(any_of(view.run, conditions[view.show]), mean__isnull=False), by_mean)]
 
 
 def labelled(view: View) -> Q:
@@ -156,16 +192,6 @@ def _order(view: View) -> Order:
     return Order("pk") if view.sort == "case" else Order("score", descending=view.sort == "high")
 
 
-class Cell(NamedTuple):
-    """One evaluation in the grid."""
-
-    state: int
-    score: float | None
-    label: str | None
-    passed: bool | None
-    why: str
-
-
 class Row(NamedTuple):
     """One output in the grid, with a cell for each run, None where the run does not have it."""
 
@@ -184,9 +210,13 @@ def rows_of(found: list[Evaluation | Output], runs: list[Run]) -> list[Row]:
 
 
 def _cells(runs: list[Run], output_ids: list[int]) -> dict[tuple[int, int], Cell]:
-    rows = Evaluation.objects.filter(run__in=runs, output__in=output_ids, repeat=0).annotate(label=label())
+    rows = Evaluation.objects.filter(run__in=runs, output__in=output_ids).annotate(label=label())
     fields = ("output_id", "run_id", "state", "score", "label", "passed", "why")
-    return {(output_id, run_id): Cell(*told) for output_id, run_id, *told in rows.values_list(*fields)}
+    judged: dict[tuple[int, int], list[Cell]] = {}
+    for output_id, run_id, *told in rows.order_by("repeat").values_list(*fields):
+        judged.setdefault((output_id, run_id), []).append(Cell(*told))
+    versions = {run.pk: run.version for run in runs}
+    return {key: together(cells, versions[key[1]]) for key, cells in judged.items()}
 
 
 def label() -> Subquery:

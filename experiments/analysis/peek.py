@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.core.exceptions import ObjectDoesNotExist
 
@@ -16,21 +16,47 @@ from evaluators.models import EvaluatorVersion
 from evaluators.scoring import Passing
 from experiments.analysis.columns import Column
 from experiments.analysis.grid import label
+from experiments.analysis.repeats import Cell, together
+from experiments.ledger.blocked import Waiting, why_row_waits
 from experiments.models import Evaluation, EvaluationBody, Output, Run
 from experiments.samples import sample_of
 
 if TYPE_CHECKING:
     from evaluators.framing import Question
 
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One evaluation of an output, with the words behind it and, while it is not settled, why it waits."""
+
+    evaluation: Evaluation
+    body: EvaluationBody
+    waiting: Waiting | None
+
+    @property
+    def cell(self) -> Cell:
+        row = self.evaluation
+        return Cell(row.state, row.score, row.label, row.passed, row.why)  # type: ignore[attr-defined]  # annotated
+
+    @property
+    def calls(self) -> int:
+        return len(self.body.call_keys or [])
+
+    @property
+    def logs(self) -> str:
+        return "\n".join(self.body.logs or [])
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One evaluation of an output, with the words behind it."""
+    """What a run says of an output: one judgement, or several and the mean of their scores."""
 
-    evaluation: Evaluation
     run: Run
     passing: Passing
-    body: EvaluationBody
+    told: Cell
+    judgements: list[Judgement]
     tokens_in: int | None
     tokens_out: int | None
 
@@ -39,34 +65,50 @@ class Verdict:
         return self.run.version
 
     @property
-    def label(self) -> str | None:
-        return self.evaluation.label  # type: ignore[attr-defined]  # annotated by `verdicts`
+    def first(self) -> Judgement:
+        return self.judgements[0]
 
     @property
-    def calls(self) -> int:
-        return len(self.body.call_keys or [])
+    def evaluation(self) -> Evaluation:
+        """The judgement, the first of several."""
+        return self.first.evaluation
+
+    @property
+    def label(self) -> str | None:
+        return self.told.label
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Of all its judgements."""
+        return _total(each.evaluation.cost_usd for each in self.judgements)
+
+    @property
+    def latency_ms(self) -> float | None:
+        """Of one judgement, the mean."""
+        known = [each.evaluation.latency_ms for each in self.judgements if each.evaluation.latency_ms is not None]
+        return sum(known) / len(known) if known else None
 
     @property
     def is_flip(self) -> bool:
         """Whether a comparison was judged otherwise in the other order."""
-        return bool((self.body.measures or {}).get(FLIPPED.name))
+        return any((each.body.measures or {}).get(FLIPPED.name) for each in self.judgements)
 
-    @property
-    def logs(self) -> str:
-        return "\n".join(self.body.logs or [])
+
+def judgement_of(row: Evaluation) -> Judgement:
+    """An evaluation, which comes with its `label`, as a judgement."""
+    return Judgement(row, _body(row), why_row_waits(row))
 
 
 def verdicts(output: Output, columns: list[Column]) -> list[Verdict]:
-    """The output's evaluations in the order of the columns. Two queries."""
-    rows = Evaluation.objects.filter(output=output, run__in=[column.run for column in columns], repeat=0)
-    found = {row.run_id: row for row in rows.select_related("body").annotate(label=label())}
-    bodies = {run_id: _body(row) for run_id, row in found.items()}
-    counts = _tokens(bodies.values())
-    return [
-        _verdict(found[column.run.pk], column, bodies[column.run.pk], counts)
-        for column in columns
-        if column.run.pk in found
-    ]
+    """The output's evaluations in the order of the columns. Two queries, and a few for each row that still waits."""
+    runs = {column.run.pk: column.run for column in columns}
+    rows = Evaluation.objects.filter(output=output, run__in=runs).order_by("repeat").annotate(label=label())
+    found: dict[int, list[Judgement]] = {}
+    for row in rows.select_related("body"):
+        row.run = runs[row.run_id]
+        found.setdefault(row.run_id, []).append(judgement_of(row))
+    counts = _tokens(each.body for judgements in found.values() for each in judgements)
+    return [_verdict(column, found[column.run.pk], counts) for column in columns if column.run.pk in found]
 
 
 def _body(evaluation: Evaluation) -> EvaluationBody:
@@ -83,21 +125,21 @@ def _tokens(bodies: Iterable[EvaluationBody]) -> dict[str, tuple[int | None, int
     return {key: (tokens_in, tokens_out) for key, tokens_in, tokens_out in rows}
 
 
-def _verdict(evaluation: Evaluation, column: Column, body: EvaluationBody, counts: dict[str, tuple]) -> Verdict:
-    made = [counts[key] for key in body.call_keys or [] if key in counts]
+def _verdict(column: Column, judgements: list[Judgement], counts: dict[str, tuple]) -> Verdict:
+    made = [counts[key] for each in judgements for key in each.body.call_keys or [] if key in counts]
     return Verdict(
-        evaluation,
         column.run,
         column.passing,
-        body,
+        together([each.cell for each in judgements], column.run.version),
+        judgements,
         _total(tokens_in for tokens_in, _ in made),
         _total(tokens_out for _, tokens_out in made),
     )
 
 
-def _total(counts: Iterable[int | None]) -> int | None:
+def _total(counts: Iterable[N | None]) -> N | None:
     known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    return sum(known[1:], known[0]) if known else None
 
 
 @dataclass(frozen=True, slots=True)

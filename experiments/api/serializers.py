@@ -149,6 +149,9 @@ class EvaluationSerializer(serializers.Serializer):
     flipped = serializers.BooleanField(
         required=False, allow_null=True, help_text="Against a baseline: whether the other order gave another verdict."
     )
+    repeat = serializers.IntegerField(
+        required=False, help_text="Which judgement it is, from 1, where the run judges each output several times."
+    )
 
 
 class ResultSerializer(serializers.Serializer):

@@ -15,13 +15,14 @@ from evalstudio.projects.models import AuditEntry, Role
 from evalstudio.web.pages import page_or_fragment
 from evaluators.models import Draft, Evaluator
 from experiments.analysis import reading
-from experiments.analysis.change import Trial, change, passing_of
+from experiments.analysis.change import Trial, change
 from experiments.analysis.columns import RunProgress
 from experiments.analysis.grid import label
-from experiments.analysis.peek import Verdict
+from experiments.analysis.peek import Verdict, judgement_of
+from experiments.analysis.repeats import passing_of
 from experiments.forms.trials import ASKED, TRIED, ChangeForm, Offer
 from experiments.ledger.progress import progress_of
-from experiments.models import Evaluation, EvaluationBody, Run
+from experiments.models import Evaluation, Run
 from experiments.views.noise import evaluator_of
 
 
@@ -115,5 +116,5 @@ def _judged(row: Evaluation) -> tuple[int, int, int | None]:
 
 
 def _verdict(row: Evaluation) -> Verdict:
-    body = getattr(row, "body", None) or EvaluationBody(evaluation=row)
-    return Verdict(row, row.run, passing_of(row.run.version), body, None, None)
+    judgement = judgement_of(row)
+    return Verdict(row.run, passing_of(row.run.version), judgement.cell, [judgement], None, None)

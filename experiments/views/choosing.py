@@ -48,4 +48,4 @@ def evaluator_run(request: ProjectRequest, pk: int) -> HttpResponse:
 def _row(experiment: Experiment, size: int, run: Run | None) -> tuple[Experiment, int, Run | None, bool]:
     """An experiment, its outputs, the run there is, and whether that has yet to take up some of them."""
     asked = sum(run.summary["counts"].values()) if run and run.summary else 0
-    return experiment, size, run, size > asked
+    return experiment, size, run, run is None or (run.covers_all and size > asked)

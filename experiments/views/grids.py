@@ -13,7 +13,7 @@ from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import Column, columns, current_runs, facts
-from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, labelled, rows_of, shown_of, walk
+from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, counts_of, labelled, rows_of, walk
 from experiments.analysis.neighbours import next_error
 from experiments.analysis.pairing import names_of, pair_facts
 from experiments.models import Evaluation, Experiment, Run
@@ -92,7 +92,7 @@ def _chips(request: ProjectRequest, view: View, chosen: Column | None) -> list[d
     """The filters with the number of cases each keeps, for the column that counts; empty ones are left out."""
     if chosen is None:
         return []
-    counts = shown_of(chosen.summary)
+    counts = counts_of(chosen.run, chosen.summary)
     words = {"below": "Above threshold" if chosen.passing.direction == "lower" else "Below threshold"}
     chips = [
         {

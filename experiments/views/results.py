@@ -61,8 +61,9 @@ def _sizes(experiments: list[Experiment], shown: Iterable[Column]) -> dict[int, 
     """How many outputs each experiment has: as many as a run was asked for, counted where no run can tell."""
     sizes: dict[int, int] = {}
     for column in shown:
-        pk = column.run.experiment_id
-        sizes[pk] = max(sizes.get(pk, 0), column.summary.asked)
+        if column.outputs is not None:
+            pk = column.run.experiment_id
+            sizes[pk] = max(sizes.get(pk, 0), column.outputs)
     uncounted = [each for each in experiments if each.is_open or each.pk not in sizes]
     counted = Output.objects.filter(experiment__in=uncounted).order_by().values("experiment").annotate(n=Count("pk"))
     return sizes | dict(counted.values_list("experiment", "n"))

@@ -177,7 +177,8 @@ def test_where_lower_is_better_a_failing_score_is_above_the_threshold(as_alice, 
 def test_a_row_that_waits_leads_to_why(as_alice, project, experiment):
     run = judged(experiment, version_of(project, "Facts"), ["pending"], state=RunState.ACTIVE)
     said = text_of(peek(as_alice, outputs_of(experiment)[0]))
-    assert f'href="{run.get_absolute_url()}#why">Why?</a>' in said
+    assert "No worker is at it; the next look around, within a minute, calls one." in said
+    assert f'href="{run.get_absolute_url()}#why">How the run stands</a>' in said
 
 
 def test_the_second_tab_lists_the_metrics(as_alice, project, experiment):
