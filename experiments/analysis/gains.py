@@ -12,9 +12,9 @@ from evaluators.core import Direction, Status
 from evaluators.models import EvaluatorVersion
 from evaluators.stats.estimate import Estimate, Moments, estimate
 from evaluators.stats.paired import Difference, paired
-from experiments.analysis.change import passing_of
 from experiments.analysis.columns import current_runs
 from experiments.analysis.pairing import pair_facts
+from experiments.analysis.repeats import passing_of
 from experiments.models import Evaluation, Experiment, Run, RunState
 
 Place = tuple[int, int]  # case and attempt
