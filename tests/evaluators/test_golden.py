@@ -34,7 +34,7 @@ def verdict(state=Status.SCORED, label=None, passed=None, value=None):
 @pytest.fixture
 def work(project):
     def work(**config):
-        return work_of(version_of(project, str(config), heuristic_config(**config)))
+        return work_of(version_of(project, str(config)[:100], heuristic_config(**config)))
 
     return work
 
