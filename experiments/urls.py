@@ -21,6 +21,7 @@ from experiments.views import (
     peeks,
     results,
     runs,
+    starting,
 )
 
 dataset_urls = [
@@ -76,7 +77,7 @@ pair_urls = [
 ]
 
 run_urls = [
-    path("experiments/<int:pk>/run/", runs.run_start, name="run-start"),
+    path("experiments/<int:pk>/run/", starting.run_start, name="run-start"),
     path("evaluators/<int:pk>/run/", choosing.evaluator_run, name="evaluator-run"),
     path("evaluators/<int:pk>/runs/", runs.evaluator_runs, name="evaluator-runs"),
     path("runs/", runs.run_list, name="run-list"),
@@ -85,6 +86,7 @@ run_urls = [
     path("runs/<int:pk>/stop/", runs.run_stop, name="run-stop"),
     path("runs/<int:pk>/resume/", runs.run_resume, name="run-resume"),
     path("runs/<int:pk>/retry/", runs.run_retry, name="run-retry"),
+    path("runs/<int:pk>/bounds/", runs.run_bound, name="run-bound"),
 ]
 
 trial_urls = [

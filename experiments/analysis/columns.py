@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.db.models import Avg, Count, Q
 
 from evalstudio.web import numbers
+from evalstudio.web.foreign import id_in
 from evaluators.core import Measure
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
@@ -22,7 +23,7 @@ from experiments.analysis.summary import Summary, summaries
 from experiments.analysis.versus import exactly, verdict
 from experiments.ledger.asked import selected
 from experiments.ledger.progress import Progress, progress_of
-from experiments.models import Experiment, Output, Run, RunState
+from experiments.models import Experiment, Output, Purpose, Run, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +147,14 @@ class Column:
         return drawing(self.summary.steps, self.passing.threshold)
 
 
-def current_runs(experiment: Experiment, baseline: Experiment | None = None) -> list[Run]:
-    """The runs whose results the experiment shows, alone or against a baseline, in the order of their evaluators."""
-    runs = experiment.runs.filter(is_current=True, baseline=baseline).select_related(
+def current_runs(experiment: Experiment, baseline: Experiment | None = None, by: str = "") -> list[Run]:
+    """The runs whose results the experiment shows, alone or against a baseline, in the order of their evaluators.
+
+    `by` may name a run that was replaced by a later one: its results are then shown beside the others'.
+    """
+    results = experiment.runs.filter(purpose=Purpose.RESULTS, baseline=baseline)
+    named = Q(pk=id_in(by) or 0) if by else Q(pk__in=[])
+    runs = results.filter(Q(is_current=True) | named).select_related(
         "version__evaluator__project", "version__publication", "connection"
     )
     return list(runs.order_by("version__evaluator", "version__number", "pk"))

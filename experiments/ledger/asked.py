@@ -40,6 +40,12 @@ class Asked:
     limit_usd: float | None = None
     limit_s: int | None = None
 
+    @classmethod
+    def like(cls, run: Run) -> Asked:
+        """The options of a run, to ask for what it lacks."""
+        known = dict(run.selection or {})
+        return cls(Take(known.pop("take", "")), repeats=run.repeats, keeps_details=run.keeps_details, **known)
+
     @property
     def selection(self) -> dict[str, Any] | None:
         """The choice of outputs as a run keeps it; None for all."""

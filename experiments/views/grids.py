@@ -16,6 +16,7 @@ from experiments.analysis.columns import Column, columns, current_runs, facts
 from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, counts_of, labelled, rows_of, walk
 from experiments.analysis.neighbours import next_error
 from experiments.analysis.pairing import names_of, pair_facts
+from experiments.forms.starting import OptionsForm, splits_of
 from experiments.models import Evaluation, Experiment, Run
 from experiments.views.peeks import address, peek_context, peeked
 
@@ -43,6 +44,8 @@ def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Expe
         "all_url": request.path,
         "addable": _addable(request, runs, compares=baseline is not None) if frame["can_run"] else [],
     }
+    if ctx["addable"]:
+        ctx["options"] = OptionsForm(splits=splits_of(experiment), auto_id="run_%s")
     if output := peeked(request, experiment, baseline):
         ctx |= {"peek_id": output.pk, **peek_context(request, experiment, shown, view, output, page)}
     else:
@@ -52,7 +55,7 @@ def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Expe
 
 def figures(request: ProjectRequest, experiment: Experiment, baseline: Experiment | None = None) -> dict[str, Any]:
     """What the figures above the rows need, on their page and when they are polled."""
-    runs = current_runs(experiment, baseline)
+    runs = current_runs(experiment, baseline, request.GET.get("by", ""))
     shown, view = columns(runs), View.of(request.GET, runs, baseline)
     return {
         "experiment": experiment,

@@ -43,7 +43,7 @@ def peek(
 ) -> HttpResponse:
     """The panel of one output, of its experiment alone or against a baseline."""
     found = get_object_or_404(_outputs(experiment, baseline), pk=output)
-    runs = current_runs(experiment, baseline)
+    runs = current_runs(experiment, baseline, request.GET.get("by", ""))
     ctx = peek_context(request, experiment, columns(runs), View.of(request.GET, runs, baseline), found)
     return render(request, "experiments/_peek.html", {"experiment": experiment, "baseline": baseline, **ctx})
 

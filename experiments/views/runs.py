@@ -1,4 +1,4 @@
-"""Pages and verbs of runs: start, watch, stop, resume, retry."""
+"""Pages and verbs of runs: watch, stop, resume, retry, limit. `starting` starts them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
@@ -18,18 +18,18 @@ from evalstudio.projects.models import AuditEntry, Project, Role
 from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Order, page_of
-from evaluators.models import Evaluator, EvaluatorVersion
+from evaluators.models import Evaluator
 from experiments.analysis.columns import RunProgress, columns
 from experiments.analysis.outcomes import label_counts, troubles
+from experiments.forms.starting import PRIORITIES, BoundsForm
 from experiments.ledger import verbs
-from experiments.ledger.blocked import why_not_yet
+from experiments.ledger.asked import Asked
+from experiments.ledger.blocked import why_not_yet, why_not_yet_of
 from experiments.ledger.progress import AWAITS_PEOPLE, UNDER_WAY, is_under_way, progress
-from experiments.ledger.start import CannotStart, start
-from experiments.models import Purpose, Run, RunState
+from experiments.ledger.start import CannotStart
+from experiments.ledger.turns import LANES
+from experiments.models import Priority, Purpose, Run, RunState
 from experiments.views.confusion import matrix_of
-from experiments.views.pairs import pair_of
-from experiments.views.peeks import address
-from experiments.views.results import experiment_of
 
 RESULTS = Q(purpose=Purpose.RESULTS)
 SHOWS = {
@@ -72,9 +72,10 @@ def run_list(request: ProjectRequest) -> HttpResponse:
     show = request.GET.get("show", "all")
     show = show if show in SHOWS else "all"
     page = page_of(found.filter(SHOWS[show]), Order("pk", descending=True), request.GET)
+    waiting = why_not_yet_of([run for run in page.rows if run.state != RunState.FINISHED])
     ctx = {
         "page": page,
-        "columns": columns(page.rows),
+        "rows": [(column, waiting.get(column.run.pk, [])) for column in columns(page.rows)],
         "evaluator": evaluator,
         "show": show,
         "chips": _chips(found, show),
@@ -102,8 +103,13 @@ def _chips(found: QuerySet[Run], chosen: str) -> list[dict[str, Any]]:
 def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides whether to wait, stop, resume or retry: how far the run is, and why what has not run has not."""
     run = get_object_or_404(runs_of(request.project), pk=pk)
+    return page_or_fragment(request, "experiments/run_page.html", _shown(request, run, BoundsForm.of(run)))
+
+
+def _shown(request: ProjectRequest, run: Run, bounds: BoundsForm) -> dict[str, Any]:
+    """What the page of a run shows."""
     now, matrix = progress(run), matrix_of(run)
-    ctx = {
+    return {
         "run": run,
         "column": columns([run])[0],
         "progress": RunProgress(now),
@@ -114,37 +120,27 @@ def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
         "matrix": matrix,
         "can_run": request.role >= Role.EDITOR,
         "is_going": not now.is_over,
+        "bounds": bounds,
+        "priority": dict(PRIORITIES)[Priority(run.priority)],
+        "in_flight": run.connection.max_in_flight if run.connection else 0,
+        "is_run_here": run.lane in LANES,
     }
-    return page_or_fragment(request, "experiments/run_page.html", ctx)
 
 
-@require_POST
-@project_page(Role.EDITOR)
-def run_start(request: ProjectRequest, pk: int) -> HttpResponse:
-    experiment = experiment_of(request, pk)
-    versions = EvaluatorVersion.objects.filter(evaluator__project=request.project).select_related("evaluator")
-    version = get_object_or_404(versions, pk=id_in(request.POST.get("version", "")))
-    baseline = pair_of(request, pk, id_in(request.POST["baseline"]) or 0)[1] if "baseline" in request.POST else None
-    back = redirect(address(experiment, baseline))
-    try:
-        run = start(version, experiment, request.user, baseline=baseline)
-    except CannotStart as error:
-        messages.error(request, str(error))
-        return back
-    _note(request, "ran", run)
-    said = "awaits people" if run.lane == "people" else "is running"
-    messages.success(request, f"{version.evaluator.name} {version} {said}.")
-    return back
-
-
-def _verb(act: Callable[[Run], Any], noted: str, said: str, of_people: str = "") -> Callable[..., HttpResponseBase]:
+def _verb(
+    act: Callable[[Run, QueryDict], Any], noted: str, said: str, of_people: str = ""
+) -> Callable[..., HttpResponseBase]:
     @require_POST
     @project_page(Role.EDITOR)
     def view(request: ProjectRequest, pk: int) -> HttpResponse:
         run = get_object_or_404(runs_of(request.project), pk=pk)
-        act(run)
-        _note(request, noted, run)
-        messages.success(request, of_people if of_people and run.lane == "people" else said)
+        try:
+            act(run, request.POST)
+        except CannotStart as error:
+            messages.error(request, str(error))
+        else:
+            note(request, noted, run)
+            messages.success(request, of_people if of_people and run.lane == "people" else said)
         back = request.POST.get("next", "")
         is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()})
         return HttpResponseRedirect(back) if is_ours else redirect(run)
@@ -152,24 +148,44 @@ def _verb(act: Callable[[Run], Any], noted: str, said: str, of_people: str = "")
     return view
 
 
-def _note(request: ProjectRequest, act: str, run: Run) -> None:
+def note(request: ProjectRequest, act: str, run: Run) -> None:
     subject = f"{run.version.evaluator.name} {run.version} on {run.subject}"
     AuditEntry.note(request.project, request.user, act, subject)
 
 
 run_stop = _verb(
-    verbs.stop,
+    lambda run, _: verbs.stop(run),
     "stopped",
     "It stops: what is in flight lands, nothing new is started.",
     "It is stopped: nobody is asked to grade it until it is resumed.",
 )
-run_resume = _verb(verbs.resume, "resumed", "It goes on.", "It awaits people again.")
+run_resume = _verb(lambda run, _: verbs.resume(run), "resumed", "It goes on.", "It awaits people again.")
+
+
 run_retry = _verb(
-    verbs.retry,
+    lambda run, posted: verbs.retry(run, failed_only=posted.get("only") == "failed"),
     "retried",
-    "Every row without a score is asked again.",
-    "Every row without a score awaits people again.",
+    "They are asked again.",
+    "They await people again.",
 )
+
+
+@require_POST
+@project_page(Role.EDITOR)
+def run_bound(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Set limits and priority; a run that a limit had stopped goes on."""
+    run = get_object_or_404(runs_of(request.project), pk=pk)
+    form = BoundsForm(request.POST)
+    if form.is_valid():
+        try:
+            verbs.bound(run, Asked(**form.bounds()))
+        except CannotStart as error:
+            form.add_error(None, str(error))
+    if form.errors:
+        return page_or_fragment(request, "experiments/run_page.html", _shown(request, run, form), status=422)
+    note(request, "bounded", run)
+    messages.success(request, "It goes on." if run.state == RunState.ACTIVE else "Its limits are set.")
+    return redirect(run)
 
 
 @require_safe

@@ -43,7 +43,7 @@ def samples(project, two):
 
 def listed(client, project, **query) -> list[int]:
     response = client.get(reverse("run-list", args=[project.slug]), query)
-    return [column.run.pk for column in response.context["columns"]]
+    return [column.run.pk for column, _ in response.context["rows"]]
 
 
 def test_the_list_shows_results_and_has_a_filter_for_each_other_purpose(as_alice, project, two, samples):

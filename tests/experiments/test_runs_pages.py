@@ -198,7 +198,7 @@ def test_the_list_needs_the_same_few_queries_however_many_runs(as_alice, project
         )
     url = reverse("run-list", args=[project.slug])
     as_alice.get(url)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(17):
         as_alice.get(url)
 
 
