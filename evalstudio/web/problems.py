@@ -66,7 +66,7 @@ PROBLEM = {
                 "properties": {
                     "field": {"type": "string"},
                     "message": {"type": "string"},
-                    "case": {"type": "string", "description": "Key of the case of a row that is wrong, as it was sent."},
+                    "case": {"type": "string", "description": "Key of a wrong row's case, as it was sent."},
                 },
                 "required": ["field", "message"],
             },
@@ -79,7 +79,7 @@ WITH_A_BODY = (413, 415)
 
 
 def document_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A hook of the schema: every operation may answer with a problem. Views name their own as `responses={409: None}`."""
+    """A hook of the schema: every operation may answer with a problem; views name more as `responses={409: None}`."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     for operations in result["paths"].values():

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError
 from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -31,7 +32,7 @@ class EvaluatorExport(ProjectView):
     @extend_schema(
         operation_id="evaluators_export",
         summary="Export an evaluator with its versions and golden cases",
-        responses={200: serializers.DictField()},
+        responses={200: OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
         evaluators = Evaluator.objects.select_related("published_version")

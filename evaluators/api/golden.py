@@ -29,7 +29,7 @@ from evaluators.publishing import GateClosed, gate_of, publish, rule_of
 class GoldenCaseSerializer(serializers.ModelSerializer):
     """A sample with the verdict that must come: {"label": …}, {"passed": true or false} or {"value": 0.6}."""
 
-    author = serializers.CharField(source="author.username", default=None, read_only=True)
+    author = serializers.CharField(source="author.username", default=None, read_only=True, allow_null=True)
 
     class Meta:
         model = GoldenCase
@@ -166,7 +166,7 @@ class GoldenJudging(OfEvaluator):
         summary="Judge golden cases with a version",
         description="Judges those without a verdict, as many as fit into about ten seconds.",
         request=None,
-        responses=JudgedSerializer,
+        responses={200: JudgedSerializer, 409: None},
     )
     def post(self, request: Request, project: str, pk: int, number: int) -> Response:
         try:
@@ -190,7 +190,7 @@ class Publishing(OfEvaluator):
         summary="Publish a version",
         description="A closed gate answers 409 with its `reasons`.",
         request=None,
-        responses=GateSerializer,
+        responses={200: GateSerializer, 409: None},
     )
     def post(self, request: Request, project: str, pk: int, number: int) -> Response:
         try:

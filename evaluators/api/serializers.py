@@ -8,7 +8,7 @@ from evaluators.models import Evaluator, EvaluatorVersion
 class VersionSerializer(serializers.ModelSerializer):
     """One frozen configuration of an evaluator."""
 
-    author = serializers.CharField(source="author.username", default=None, read_only=True)
+    author = serializers.CharField(source="author.username", default=None, read_only=True, allow_null=True)
 
     class Meta:
         model = EvaluatorVersion
@@ -19,7 +19,9 @@ class VersionSerializer(serializers.ModelSerializer):
 class EvaluatorSerializer(serializers.ModelSerializer):
     """An evaluator; what it does is in its versions."""
 
-    published_version = serializers.IntegerField(source="published_version.number", default=None, read_only=True)
+    published_version = serializers.IntegerField(
+        source="published_version.number", default=None, read_only=True, allow_null=True
+    )
     published_version_id = serializers.IntegerField(read_only=True, allow_null=True)
 
     class Meta:
