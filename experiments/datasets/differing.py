@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from evaluators import textdiff
 from experiments.analysis.reading import pretty
-from experiments.datasets.contents import Content
+from experiments.datasets.contents import TAGS, Content
 from experiments.datasets.versions import contents
 from experiments.models import CaseSpan, Dataset
 
@@ -77,7 +77,8 @@ def _parts(content: Content | None) -> Iterator[tuple[str, str]]:
         return
     for root, title in ROOTS.items():
         for name, value in (getattr(content, root) or {}).items():
-            yield f"{title} {name}", _text(value)
+            is_tags = root == "metadata" and name == TAGS and bool(content.tags)
+            yield ("Tags", ", ".join(content.tags)) if is_tags else (f"{title} {name}", _text(value))
     if content.split:
         yield "Split", content.split
 

@@ -72,11 +72,15 @@ def read(typed: Mapping[str, str], base: Content | None = None) -> Read:
     parts = {part: _part(part, typed, base, faults) for part in PARTS}
     metadata = {name: value for name, value in parts["metadata"].items() if name != TAGS or not _are_tags(value)}
     tags = _tags(typed.get("tags", ""), faults)
+    had_none = bool(base and base.metadata and base.metadata.get(TAGS) == [])
     split = _split(typed.get("split", ""), faults)
     if not parts["inputs"] and not faults:
         faults["inputs"] = ["A case needs an input."]
     content = Content(
-        parts["inputs"], parts["expected_outputs"] or None, metadata | ({TAGS: tags} if tags else {}) or None, split
+        parts["inputs"],
+        parts["expected_outputs"] or None,
+        metadata | ({TAGS: tags} if tags or had_none else {}) or None,
+        split,
     )
     try:
         content.digest()

@@ -51,14 +51,14 @@ class SchemaForm(forms.Form):
         required=False,
         strip=False,
         max_length=100_000,
-        widget=forms.Textarea({"rows": 14, "spellcheck": "false"}),
+        widget=forms.Textarea({"rows": 14, "spellcheck": "false", "class": "mono"}),
     )
     expected_outputs = forms.CharField(
         label="Expected outputs",
         required=False,
         strip=False,
         max_length=100_000,
-        widget=forms.Textarea({"rows": 14, "spellcheck": "false"}),
+        widget=forms.Textarea({"rows": 14, "spellcheck": "false", "class": "mono"}),
     )
 
     def clean_inputs(self) -> Any:

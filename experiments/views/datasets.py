@@ -107,7 +107,7 @@ class CaseRow:
     @classmethod
     def of(cls, span: CaseSpan, uncommitted: str | None) -> CaseRow:
         case, content = span.case, content_of(span.case)
-        metadata = {name: value for name, value in (case.metadata or {}).items() if name != TAGS or not content.tags}
+        metadata = _without_tags(case.metadata)
         inputs, expected = brief(case.inputs), brief(case.expected_outputs)
         return cls(span.key, case, inputs, expected, content.tags, brief(metadata), uncommitted or "")
 
@@ -131,6 +131,11 @@ def _unfinished(request: ProjectRequest) -> list[Import]:
         return []
     waiting = Import.objects.filter(project=request.project, state__in=UNFINISHED).select_related("project")
     return list(waiting.order_by("-pk")[:SHOWN_UNFINISHED])
+
+
+def _without_tags(metadata: dict[str, Any] | None) -> dict[str, Any]:
+    """The metadata that are not shown as tags already."""
+    return {name: value for name, value in (metadata or {}).items() if name != TAGS or not isinstance(value, list)}
 
 
 def _uncommitted(request: ProjectRequest, dataset: Dataset) -> dict[str, str]:
@@ -183,7 +188,8 @@ def _peeked(context: dict[str, Any], case_id: str) -> dict[str, Any]:
         "place": span,
         "inputs": parts(span.case.inputs),
         "expected": parts(span.case.expected_outputs),
-        "metadata": parts(span.case.metadata),
+        "metadata": parts(_without_tags(span.case.metadata)),
+        "tags": content_of(span.case).tags,
         "outputs": _outputs(span.case),
     }
 

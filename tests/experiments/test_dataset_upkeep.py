@@ -129,7 +129,7 @@ def test_the_difference_of_two_versions_names_what_came_went_and_changed(as_alic
     assert "<ins>Freude</ins>" in page
     known = contents([a])
     labels = [change.label for change in differing.changes(known[a], asking("Wie groß ist Freude?"))]
-    assert labels == ["Input question", "Expected value", "Metadata tags", "Split"]
+    assert labels == ["Input question", "Expected value", "Tags", "Split"]
 
 
 def test_a_difference_of_many_cases_comes_in_pages(as_alice, project, alice, django_assert_max_num_queries):
@@ -263,7 +263,9 @@ def test_cases_that_say_the_same_are_listed_and_the_extra_ones_go(as_alice, at, 
     page = as_alice.get(at("dataset-duplicates", repeated.pk)).content.decode()
     assert "Remove 1 extra case" in page
     assert "expects something else" in page
-    assert "Duplicates <span" in as_alice.get(at("dataset-page", repeated.pk)).content.decode()
+    assert (
+        at("dataset-duplicates", repeated.pk) + '">2</a>' in as_alice.get(repeated.get_absolute_url()).content.decode()
+    )
     as_alice.post(at("dataset-duplicates", repeated.pk))
     assert list(questions(repeated)) == ["one", "three", "alone"]
     as_alice.post(at("dataset-duplicates", repeated.pk), {"by": "inputs"})
