@@ -158,13 +158,14 @@ PAGES = {
     "noise-start": Door(None, EDITOR),
     "evaluator-change": Door(VIEWER),
     "change-start": Door(None, EDITOR),
-    "run-start": Door(None, EDITOR),
+    "run-start": Door(EDITOR, EDITOR),
     "run-list": Door(VIEWER),
     "running-badge": Door(VIEWER),
     "run-page": Door(VIEWER),
     "run-stop": Door(None, EDITOR),
     "run-resume": Door(None, EDITOR),
     "run-retry": Door(None, EDITOR),
+    "run-bound": Door(None, EDITOR),
 }
 API = {
     "api-connections": Door(VIEWER),
@@ -233,9 +234,9 @@ NONSENSE = {
 FIELDS = (
     "add_tag", "after", "at", "base", "base_url", "baseline", "before", "by", "case", "case_q", "code", "dataset",
     "direction", "do", "draft", "edit", "evaluator", "expected", "expected_outputs", "experiment", "found", "from",
-    "guide", "inputs", "key", "kind", "limit", "max_in_flight", "max_tokens", "mode", "model", "n", "name", "name_0",
+    "guide", "inputs", "key", "kind", "like", "limit", "limit_minutes", "limit_usd", "max_in_flight", "max_tokens", "mode", "model", "n", "name", "name_0",
     "next", "note", "notes", "option_description", "option_label", "option_percentage", "outputs", "password",
-    "pasted_sample", "peek", "project", "prompt", "purpose", "q", "repeats", "requests_per_minute", "sample",
+    "pasted_sample", "peek", "priority", "project", "prompt", "purpose", "q", "repeats", "requests_per_minute", "sample",
     "sample_from", "sample_outputs", "scope", "scoring", "seed", "show", "sort", "split", "splits", "start", "step",
     "system", "tab", "tag", "tags", "target_0", "temperature", "threshold", "to", "type_0", "usd_per_million_in",
     "username", "version",

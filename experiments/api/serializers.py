@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from experiments.models import Case, Dataset, Experiment, Import, Purpose
+from experiments.analysis.columns import Column
+from experiments.api.options import OptionsSerializer
+from experiments.models import Case, Dataset, Experiment, Import, Priority, Purpose, StopReason
 
 
 class DatasetSerializer(serializers.ModelSerializer):
@@ -103,8 +105,25 @@ class RunSerializer(serializers.Serializer):
         source="summary.measures", child=EstimateSerializer(), help_text="Means of what else was measured, by name."
     )
     left_out = serializers.ListField(source="run.left_out", child=serializers.CharField())
+    is_current = serializers.BooleanField(
+        source="run.is_current", help_text="Whether its results are shown; false once a later run took its place."
+    )
+    selection = serializers.JSONField(
+        source="run.selection", allow_null=True, help_text="Which outputs it judges; null for all."
+    )
+    repeats = serializers.IntegerField(source="run.repeats")
+    priority = serializers.SerializerMethodField()
+    limit_usd = serializers.FloatField(source="run.limit_usd", allow_null=True)
+    limit_s = serializers.IntegerField(source="run.limit_s", allow_null=True)
+    spent_usd = serializers.FloatField(source="run.spent_usd", allow_null=True)
+    stop_reason = serializers.ChoiceField(
+        source="run.stop_reason", choices=["", *StopReason], help_text="The limit that stopped it, if one did."
+    )
     created_at = serializers.DateTimeField(source="run.created_at")
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
+
+    def get_priority(self, column: Column) -> str:
+        return Priority(column.run.priority).name.lower()
 
 
 class WaitingSerializer(serializers.Serializer):
@@ -115,7 +134,7 @@ class WaitingSerializer(serializers.Serializer):
     until = serializers.DateTimeField(allow_null=True)
 
 
-class NewRunSerializer(serializers.Serializer):
+class NewRunSerializer(OptionsSerializer):
     version = serializers.IntegerField(help_text="Id of an evaluator version of this project.")
     experiment = serializers.IntegerField()
     baseline = serializers.IntegerField(

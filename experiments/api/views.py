@@ -15,14 +15,17 @@ from evalstudio.projects.api_access import ProjectView, listing
 from evalstudio.projects.models import AuditEntry
 from evalstudio.web.foreign import id_in
 from evalstudio.web.pagination import Order
+from evalstudio.web.problems import problem
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import columns, current_runs
 from experiments.analysis.exporting import record_page
 from experiments.analysis.pairing import comparable, outputs_of
 from experiments.api import serializers as shapes
 from experiments.api.field_groups import FIELDS, groups_in
+from experiments.api.options import BoundsSerializer, RetrySerializer
 from experiments.datasets.importing.starting import ImportRefused, start_import
 from experiments.ledger import verbs
+from experiments.ledger.asked import Asked
 from experiments.ledger.blocked import why_not_yet
 from experiments.ledger.start import CannotStart, start
 from experiments.models import Experiment, Import, Purpose, Run
@@ -144,7 +147,8 @@ class RunList(_Runs):
     @extend_schema(
         operation_id="runs_start",
         summary="Run an evaluator version over an experiment",
-        description="Asked again, it gives the same run back and adds rows for outputs that came since. "
+        description="Asked again, it gives the same run back and adds rows for outputs that came since; with other "
+        "options, or to judge all again, it is a new run. "
         "A comparative evaluator needs a baseline: the scores say how often the experiment beats it.",
         request=shapes.NewRunSerializer,
         responses={201: shapes.RunSerializer},
@@ -154,7 +158,7 @@ class RunList(_Runs):
         said.is_valid(raise_exception=True)
         version, experiment, baseline = self._named(said.validated_data)
         try:
-            run = start(version, experiment, request.user, baseline=baseline)
+            run = start(version, experiment, request.user, baseline=baseline, asked=said.asked())
         except CannotStart as error:
             raise serializers.ValidationError({"version": [str(error)]}) from None
         AuditEntry.note(self.project, request.user, "ran", f"{version.evaluator.name} {version} on {run.subject}")
@@ -179,6 +183,22 @@ class RunList(_Runs):
 class RunDetail(_Runs):
     @extend_schema(operation_id="runs_read", summary="Read a run", responses=shapes.RunSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
+        return self.answer(pk)
+
+    @extend_schema(
+        operation_id="runs_bound",
+        summary="Set the limits and the priority of a run",
+        description="A run that a limit had stopped goes on.",
+        request=BoundsSerializer,
+        responses=shapes.RunSerializer,
+    )
+    def patch(self, request: Request, project: str, pk: int) -> Response:
+        run, said = self.run(pk), BoundsSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        try:
+            verbs.bound(run, Asked(**said.bounds()))
+        except CannotStart as error:
+            return problem(409, str(error))
         return self.answer(pk)
 
 
@@ -210,7 +230,10 @@ class RunResume(_Runs):
         operation_id="runs_resume", summary="Resume a stopped run", request=None, responses=shapes.RunSerializer
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
-        verbs.resume(self.run(pk))
+        try:
+            verbs.resume(self.run(pk))
+        except CannotStart as error:
+            return problem(409, str(error))
         return self.answer(pk)
 
 
@@ -218,11 +241,13 @@ class RunRetry(_Runs):
     @extend_schema(
         operation_id="runs_retry",
         summary="Ask again for every row without a score",
-        request=None,
+        request=RetrySerializer,
         responses=shapes.RunSerializer,
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
-        verbs.retry(self.run(pk))
+        said = RetrySerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        verbs.retry(self.run(pk), failed_only=said.validated_data["only_failed"])
         return self.answer(pk)
 
 

@@ -1,0 +1,85 @@
+"""The options of a run over the API: which outputs, how often, what is kept, how far it may go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from experiments.forms.starting import MOST_MINUTES, MOST_SEED, MOST_USD
+from experiments.ledger.asked import MOST_OUTPUTS, MOST_REPEATS, Asked, Take
+from experiments.models import Priority
+
+ALL = "all"
+PRIORITIES = {each.name.lower(): each for each in Priority}
+
+
+class BoundsSerializer(serializers.Serializer):
+    """How far a run may go, and who comes first. What is left out stays as it is."""
+
+    priority = serializers.ChoiceField(choices=list(PRIORITIES), required=False)
+    limit_usd = serializers.FloatField(
+        required=False, min_value=0.000001, max_value=MOST_USD, help_text="What its calls may cost."
+    )
+    limit_minutes = serializers.FloatField(
+        required=False, min_value=1 / 60, max_value=MOST_MINUTES, help_text="How long it may go on, from each start."
+    )
+
+    def bounds(self) -> dict[str, Any]:
+        """What was said, as `Asked` takes it."""
+        said = self.validated_data
+        minutes = said.get("limit_minutes")
+        return {
+            "priority": PRIORITIES[said["priority"]] if "priority" in said else None,
+            "limit_usd": said.get("limit_usd"),
+            "limit_s": None if minutes is None else max(1, round(minutes * 60)),
+        }
+
+
+class OptionsSerializer(BoundsSerializer):
+    """What is left out is as in a plain run: every output, once, with all details."""
+
+    take = serializers.ChoiceField(
+        choices=[ALL, *(take for take in Take if take)],
+        required=False,
+        default=ALL,
+        help_text="Which outputs to judge.",
+    )
+    n = serializers.IntegerField(
+        required=False, min_value=1, max_value=MOST_OUTPUTS, help_text="How many, of the first or at random."
+    )
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MOST_SEED)
+    split = serializers.CharField(required=False, max_length=40)
+    repeats = serializers.IntegerField(
+        required=False, default=1, min_value=1, max_value=MOST_REPEATS, help_text="How often each output is judged."
+    )
+    scores_only = serializers.BooleanField(required=False, default=False, help_text="Keep no reasons and no replies.")
+    again = serializers.BooleanField(
+        required=False, default=False, help_text="A new run from no reply that is kept; the earlier one stays."
+    )
+
+    def validate(self, said: dict[str, Any]) -> dict[str, Any]:
+        needed = {Take.FIRST: "n", Take.RANDOM: "n", Take.SPLIT: "split"}.get(said["take"])
+        if needed and needed not in said:
+            raise serializers.ValidationError({needed: [f"Needed to take “{said['take']}”."]})
+        return said
+
+    def asked(self) -> Asked:
+        """What was asked for."""
+        said = self.validated_data
+        return Asked(
+            take=Take.ALL if said["take"] == ALL else Take(said["take"]),
+            n=said.get("n", 0),
+            seed=said["seed"],
+            split=said.get("split", ""),
+            repeats=said["repeats"],
+            keeps_details=not said["scores_only"],
+            again=said["again"],
+            **self.bounds(),
+        )
+
+
+class RetrySerializer(serializers.Serializer):
+    only_failed = serializers.BooleanField(
+        required=False, default=False, help_text="Leave out rows that are unscored for a reason of their own."
+    )
