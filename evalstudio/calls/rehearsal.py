@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalstudio.calls.likeness import compare, factual, findings, helpful
+from evalstudio.calls.rehearsed_scale import best_first
 
 ERROR_SHARE = 0.08
 EQUAL = re.compile(r"\b(same|equal\w*|tied?|draw|neither|both|no difference)\b", re.I)
@@ -185,13 +186,15 @@ def _options(instructions: str) -> list[Option]:
 
 
 def _chosen(options: Sequence[Option], verdict: Verdict) -> Option:
-    """The option of this verdict. Scales are read as best first, unless only their first option sounds bad."""
+    """The option of this verdict, by what the words of the options say; where they say nothing, the best is first."""
     if verdict.compares and all(meanings := [_meaning(option.text) for option in options]):
         pairs = sorted(zip(meanings, options, strict=True), key=lambda pair: pair[0])
         return pairs[verdict.index(len(options))][1]
+    order = best_first([option.text for option in options])
     bad = [bool(SOUNDS_BAD.search(option.name)) for option in options]
-    best_first = options[::-1] if bad[0] and not bad[-1] else options
-    return best_first[verdict.index(len(options))]
+    if order == sorted(order) and bad[0] and not bad[-1]:
+        order.reverse()
+    return options[order[verdict.index(len(options))]]
 
 
 def _meaning(text: str) -> int:
