@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import Avg
+
 from evaluators.core import Direction, Status
 from evaluators.models import EvaluatorVersion
 from evaluators.stats.estimate import Estimate, Moments, estimate
@@ -65,7 +67,7 @@ def gains_of(experiment: Experiment, baseline: Experiment) -> Gains:
     facts = pair_facts(experiment, baseline)
     mine, theirs = ({run.version_id: run for run in current_runs(each)} for each in (experiment, baseline))
     return Gains(
-        gains=[_gain(run, theirs[pk], facts["outputs"]) for pk, run in mine.items() if pk in theirs],
+        gains=[_gain(run, theirs[pk]) for pk, run in mine.items() if pk in theirs],
         alone=[run for pk, run in (mine | theirs).items() if pk not in mine or pk not in theirs],
         outputs=facts["outputs"],
         only_experiment=facts["alone"][0]["count"],
@@ -73,28 +75,29 @@ def gains_of(experiment: Experiment, baseline: Experiment) -> Gains:
     )
 
 
-def _gain(run: Run, baseline_run: Run, pairs: int) -> Gain:
+def _gain(run: Run, baseline_run: Run) -> Gain:
     mine, theirs = _scores(run), _scores(baseline_run)
-    both = mine.keys() & theirs.keys()
-    differences = ((place[0], mine[place] - theirs[place]) for place in sorted(both))
+    asked = mine.keys() & theirs.keys()
+    scored = [{place for place, score in side.items() if score is not None} for side in (mine, theirs)]
+    both = sorted(scored[0] & scored[1])
     return Gain(
         run,
         baseline_run,
         passing_of(run.version).direction,
-        paired(differences, pairs),
-        len(mine) - len(both),
-        len(theirs) - len(both),
+        paired(((place[0], (mine[place] or 0.0) - (theirs[place] or 0.0)) for place in both), len(asked)),
+        len(scored[0]) - len(both),
+        len(scored[1]) - len(both),
     )
 
 
-def _scores(run: Run) -> dict[Place, float]:
-    rows = Evaluation.objects.filter(run=run, state=Status.SCORED, repeat=0)
-    found = rows.values_list("output__case", "output__attempt", "score")
-    return {(case, attempt): score for case, attempt, score in found.iterator()}
+def _scores(run: Run) -> dict[Place, float | None]:
+    """The score of every output that was asked for, the mean of several judgements; None without any."""
+    rows = Evaluation.objects.filter(run=run).order_by().values_list("output__case", "output__attempt")
+    return {(case, attempt): score for case, attempt, score in rows.annotate(mean=Avg("score")).iterator()}
 
 
 def share_passing(run: Run) -> Estimate:
     """The share of scored rows on the good side of the threshold. Without a threshold nothing passes or fails."""
-    rows = Evaluation.objects.filter(run=run, repeat=0)
+    rows = Evaluation.objects.filter(run=run)
     told = rows.filter(state=Status.SCORED, passed__isnull=False).values_list("output__case", "passed")
-    return estimate(Moments.of((case, float(passed)) for case, passed in told), rows.count())
+    return estimate(Moments.of((case, float(bool(passed))) for case, passed in told), rows.count())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.models import Output, RunState
+from experiments.models import Evaluation, Output, RunState
 from tests.api.test_api import call  # noqa: F401
 from tests.experiments.judged import add_case, add_output, experiment_of, judged, rehearsal_of, shuffled, version_of
 
@@ -63,6 +63,20 @@ def test_what_one_side_lacks_is_counted_and_in_no_figure(call, project, two):  #
     assert (told["difference"]["n"], told["difference"]["asked"]) == (N - 3, N - 1)
     assert (told["only_experiment"], told["only_baseline"]) == (3, 1)
     assert told["difference"]["value"] == 0
+
+
+def test_outputs_that_were_judged_several_times_count_once_with_their_mean(call, project, two):  # noqa: F811
+    version = version_of(project, "tone")
+    mine, theirs = (judged(experiment, version, [0.5] * 4) for experiment in two)
+    for row in mine.evaluation_set.all():
+        Evaluation.objects.create(
+            run=mine, output=row.output, repeat=1, state=row.state, score=1.0, passed=True, settled_at=row.settled_at
+        )
+    told = compared(call, *two)["evaluators"][0]
+    assert (told["difference"]["n"], told["difference"]["asked"]) == (4, 4)
+    assert told["difference"]["value"] == 0.25
+    assert call("get", f"runs/{mine.pk}/passing/").json()["clusters"] == 4
+    assert theirs.evaluation_set.count() == 4
 
 
 def test_versions_are_never_mixed(call, project, two):  # noqa: F811

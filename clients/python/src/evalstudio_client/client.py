@@ -63,8 +63,8 @@ class EvalStudio:
         found = next((one for one in self._wire.pages("datasets/") if one["name"] == dataset), None)
         if found is None:
             raise NotFound(f"There is no data set “{dataset}” in this project.")
-        rows = self._wire.pages(f"datasets/{found['id']}/cases/", version=version or found["latest_version"] or None)
-        return (case for case in rows if split is None or case["split"] == split)
+        pinned = version or found["latest_version"] or None
+        return self._wire.pages(f"datasets/{found['id']}/cases/", version=pinned, split=split)
 
     def upload_file(self, path: str | Path) -> str:
         """Store a file with the project; its address is what outputs, steps or inputs name it by."""
