@@ -248,3 +248,20 @@ def test_the_review_costs_the_same_few_queries_for_many_changes(
     with django_assert_max_num_queries(9):
         page = as_alice.get(reverse("dataset-changes", args=[project.slug, other.pk])).content.decode()
     assert "Commit 150 changes as v3" in page
+
+
+def test_what_was_typed_is_never_markup(as_alice, at, dataset):
+    markup = '<img src=x onerror="alert(1)">'
+    typed = {"mode": "json", "inputs": f'{{"{markup[:10]}": 1}}', "tags": markup, "metadata": markup}
+    pages = [as_alice.post(at("case-edit", "a"), typed)]
+    as_alice.post(at("case-new"), {"mode": "json", "inputs": '{"<img src=x>": "<img src=y>"}', "key": markup})
+    pages += [as_alice.get(at("case-edit", "a")), as_alice.get(at("dataset-changes"))]
+    as_alice.post(at("changes-discard"), {"edit": CaseEdit.objects.get(base__key="a").pk})
+    as_alice.post(at("dataset-changes"), {"note": markup})
+    difference = {"from": 2, "to": 3}
+    pages += [as_alice.get(at("dataset-page")), as_alice.get(at("dataset-versions"))]
+    pages.append(as_alice.get(at("dataset-difference"), difference))
+    assert dataset.versions.filter(note=markup).exists()
+    for page in pages:
+        assert "&lt;img src=" in page.content.decode()
+        assert "<img src" not in page.content.decode()
