@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from evalstudio.calls.replies import Reply
 
-Lane = Literal["net", "cpu", "people"]
+Lane = Literal["net", "cpu", "people", "outside"]  # who judges: models, the processor, people, another program
 Direction = Literal["higher", "lower"]
 
 # What a version runs on.
@@ -157,6 +157,11 @@ class Needs:
     connection_id: int | None = None
     compares: bool = False
     calls: int = 1
+
+    @property
+    def is_judged_here(self) -> bool:
+        """Whether workers judge; otherwise rows await people, or scores that another program makes."""
+        return self.lane in ("net", "cpu")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def evaluate_now(kind: Any, config: Any, sample: Sample, tools: Any, limit_s: fl
     call takes a slot of its connection like any worker's. Raises NotNow when none comes free.
     """
     work = Work(kind, config, kind.needs(config))
-    if work.needs.lane == "people":
+    if not work.needs.is_judged_here:
         return Score(Status.AWAITING)
     if work.needs.lane == "cpu":
         return Computation(work, tools).scores([sample])[0]

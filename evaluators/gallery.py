@@ -98,5 +98,6 @@ def wants(starter: Starter) -> Wants:
         "two results of the same cases": needs.compares,
         "a connection to a model": needs.lane == "net",
         "people who grade": needs.lane == "people",
+        "a program that makes the scores": needs.lane == "outside",
     }
     return Wants(kind.paths(config) or starter.reads, [thing for thing, is_needed in things.items() if is_needed])

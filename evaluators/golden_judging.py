@@ -63,8 +63,8 @@ def forget_failures(version: EvaluatorVersion) -> int:
 
 def judge_with(work: Work, cases: Sequence[tuple[int, Sample]], limit_s: float = ROUND_S) -> Iterator[list[Judged]]:
     """The scores of cases under a configuration, saved or not, as they come. Raises PeopleGrade and NotNow."""
-    if work.needs.lane == "people":
-        raise PeopleGrade("People grade for this evaluator, so there is nothing that could judge golden cases.")
+    if not work.needs.is_judged_here:
+        raise PeopleGrade("Nothing here judges for this evaluator, so nothing could judge golden cases.")
     if cases:
         yield from (_compute if work.needs.lane == "cpu" else _call)(work, cases, limit_s)
 

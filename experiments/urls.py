@@ -21,6 +21,7 @@ from experiments.views import (
     peeks,
     results,
     runs,
+    scores,
     starting,
 )
 
@@ -78,6 +79,7 @@ pair_urls = [
 
 run_urls = [
     path("experiments/<int:pk>/run/", starting.run_start, name="run-start"),
+    path("experiments/<int:pk>/scores/", scores.scores_upload, name="scores-upload"),
     path("evaluators/<int:pk>/run/", choosing.evaluator_run, name="evaluator-run"),
     path("evaluators/<int:pk>/runs/", runs.evaluator_runs, name="evaluator-runs"),
     path("runs/", runs.run_list, name="run-list"),

@@ -88,8 +88,8 @@ class OfEvaluator(ProjectView):
             work = work_of(version)
         except BadConfig as error:
             raise serializers.ValidationError({"must": [f"The latest version cannot be read: {error}"]}) from None
-        if work.needs.lane == "people":
-            raise serializers.ValidationError({"must": ["People grade for this evaluator: it has no golden cases."]})
+        if not work.needs.is_judged_here:
+            raise serializers.ValidationError({"must": ["Nothing here judges for it, so it has no golden cases."]})
         return work
 
 

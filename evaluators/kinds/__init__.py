@@ -5,11 +5,14 @@ from typing import Any
 from evaluators.kinds.base import BadConfig, CallingKind, ComputingKind, Kind
 from evaluators.kinds.builtin import Builtin
 from evaluators.kinds.classification import Classification
+from evaluators.kinds.external import External
 from evaluators.kinds.heuristic import Heuristic
 from evaluators.kinds.human import Human
 from evaluators.kinds.judge import Judge
 
-KINDS: dict[str, Kind[Any]] = {kind.key: kind for kind in (Judge(), Heuristic(), Human(), Classification(), Builtin())}
+KINDS: dict[str, Kind[Any]] = {
+    kind.key: kind for kind in (Judge(), Heuristic(), Human(), Classification(), Builtin(), External())
+}
 
 
 def get_kind(key: str) -> Kind[Any]:

@@ -95,7 +95,8 @@ class CallingKind(Kind[C], Protocol[C]):
 class ComputingKind(Kind[C], Protocol[C]):
     """A kind that uses the processor: prepared once, then given batches, without an event loop. Its lane is "cpu".
 
-    A kind may be both, of which the lane of each configuration chooses one; a kind of the lane "people" is neither.
+    A kind may be both, of which the lane of each configuration chooses one; of the lanes "people" and "outside" it is
+    neither.
     """
 
     def prepare(self, config: C, tools: Tools) -> Callable[[Sequence[Sample]], list[Score]]:

@@ -155,7 +155,7 @@ def work_to_ask(evaluator: Evaluator) -> Work:
         work = work_of(version)
     except BadConfig:
         raise Http404 from None
-    if work.needs.lane == "people":
+    if not work.needs.is_judged_here:
         raise Http404
     return work
 

@@ -74,8 +74,8 @@ def golden_keep_sample(request: ProjectRequest) -> HttpResponse:
     must = MustForm(request.POST if "must" in request.POST else None, work=work, must=said)
     context: dict[str, Any] = {"form": must, "evaluator": place.evaluator}
     try:
-        if work.needs.lane == "people":
-            raise NotKept("People grade for this evaluator, so it has no golden cases.")
+        if not work.needs.is_judged_here:
+            raise NotKept("Nothing here judges for this evaluator, so it has no golden cases.")
         sample = posted_sample(request.POST, faults)
         if sample is None:
             raise NotKept(faults["sample"][0].message)

@@ -68,6 +68,7 @@ def standing(
         "rule": rule,
         "gate": gate_of(version, rule) if version else None,
         "by_people": bool(work and work.needs.lane == "people"),
+        "by_others": bool(work and not work.needs.is_judged_here),
         "judges": judges,
         "golden_page": page,
         "golden_rows": _rows(page.rows, shown, bool(work and work.needs.compares)),

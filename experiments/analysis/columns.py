@@ -52,8 +52,8 @@ class RunProgress:
 
     @property
     def word(self) -> str:
-        if self.now.awaits_people:
-            return "awaits people"
+        if self.now.awaits:
+            return "awaits scores" if self.now.is_outside else "awaits people"
         return {
             RunState.PREPARING: "is being prepared",
             RunState.ACTIVE: "is running",
@@ -65,7 +65,7 @@ class RunProgress:
     @property
     def sentence(self) -> str:
         """Pace, time left and cost so far, as far as they are known: "12 per second, 40 s left, $0.84 so far"."""
-        parts = [f"{self.now.awaiting:,} to grade"] if self.now.awaits_people else []
+        parts = [f"{self.now.awaiting:,} to {'come' if self.now.is_outside else 'grade'}"] if self.now.awaits else []
         if self.now.per_second and not self.now.is_over:
             parts.append(_pace(self.now.per_second))
         if self.now.left_s is not None and not self.now.is_over:

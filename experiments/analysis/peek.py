@@ -18,6 +18,7 @@ from experiments.analysis.columns import Column
 from experiments.analysis.grid import label
 from experiments.analysis.repeats import Cell, together
 from experiments.ledger.blocked import Waiting, why_row_waits
+from experiments.ledger.progress import NOT_HERE
 from experiments.models import Evaluation, EvaluationBody, Output, Run
 from experiments.samples import sample_of
 
@@ -63,6 +64,11 @@ class Verdict:
     @property
     def version(self) -> EvaluatorVersion:
         return self.run.version
+
+    @property
+    def is_judged_here(self) -> bool:
+        """Whether its evaluator can be asked again."""
+        return self.run.lane not in NOT_HERE
 
     @property
     def first(self) -> Judgement:

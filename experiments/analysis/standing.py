@@ -142,7 +142,9 @@ def _coverage(column: Column) -> str:
     figure = column.figure
     scored = f"{figure.n} of {figure.asked} outputs have a score"
     is_going = column.progress is not None and not column.progress.now.is_over
-    if column.progress is not None and column.progress.now.awaits_people:
+    if column.progress is not None and column.progress.now.is_outside:
+        return f"So far {scored}; the scores of the others have not come yet."
+    if column.progress is not None and column.progress.now.awaits:
         return f"So far {scored}; the others await people."
     return f"So far {scored}." if is_going else f"Only {scored}. Resume the run, or retry what failed."
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.api import confusion, datasets, gains, intake, trials, views
+from experiments.api import confusion, datasets, gains, intake, scores, trials, views
 
 urlpatterns = [
     path("evaluators/<int:pk>/noise/", trials.NoiseList.as_view(), name="api-noise"),
@@ -17,6 +17,7 @@ urlpatterns = [
     path("experiments/<int:pk>/", views.ExperimentDetail.as_view(), name="api-experiment"),
     path("experiments/<int:pk>/outputs/", intake.OutputIntake.as_view(), name="api-outputs"),
     path("experiments/<int:pk>/close/", intake.ExperimentClose.as_view(), name="api-experiment-close"),
+    path("experiments/<int:pk>/scores/", scores.ScoreIntake.as_view(), name="api-scores-intake"),
     path("experiments/<int:pk>/results/", views.ResultList.as_view(), name="api-results"),
     path("experiments/<int:pk>/compare/", gains.ExperimentGains.as_view(), name="api-experiment-compare"),
     path("runs/", views.RunList.as_view(), name="api-runs"),

@@ -25,7 +25,7 @@ MOST_LISTED = 200  # experiments that can be chosen from, the newest
 ASKED = ("from", "to", "experiment", "n", "against")  # of a trial
 OUTPUTS, TRIED, REPEATS, MOST_REPEATS = 20, 50, 5, 20
 UNKNOWN = "This result is not in this project."
-GRADED = "People give the scores of {version}, so it cannot be tried here. Let them grade the outputs again instead."
+GRADED = "Nothing here gives the scores of {version}, so it cannot be tried. Let people, or your program, judge again."
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class SampleForm(forms.Form):
         except BadConfig:
             self.add_error(name, f"{version} cannot be read any more. Choose another, or save it again.")
             return None
-        if needs.lane == "people":
+        if not needs.is_judged_here:
             self.add_error(name, GRADED.format(version=version))
             return None
         return needs

@@ -135,6 +135,8 @@ def _groups(run: Run, counts: dict[int, int], held: list[Waiting], around: Aroun
 def _awaiting(run: Run, rows: int, what: str) -> Waiting:
     if run.state != RunState.ACTIVE:
         return Waiting(rows, _of_state(run))
+    if run.lane == "outside":
+        return Waiting(rows, "Another program makes the scores; they have not been sent yet.")
     return Waiting(rows, f"A person has to grade {what}.")
 
 

@@ -17,13 +17,14 @@ from experiments.models import Evaluation, Run, RunState
 
 WINDOW_S = 20.0
 OVER = (RunState.FINISHED, RunState.STOPPED)
-AWAITS_PEOPLE = Q(lane="people", state=RunState.ACTIVE)  # of runs: nobody works at them, people grade when they like
-UNDER_WAY = Q(state__in=(RunState.PREPARING, RunState.ACTIVE, RunState.STOPPING)) & ~AWAITS_PEOPLE
+NOT_HERE = ("people", "outside")  # lanes without workers
+AWAITS = Q(lane__in=NOT_HERE, state=RunState.ACTIVE)  # of runs: people grade, or scores come, when they like
+UNDER_WAY = Q(state__in=(RunState.PREPARING, RunState.ACTIVE, RunState.STOPPING)) & ~AWAITS
 
 
 def is_under_way(run: Run) -> bool:
     """The same of one run: it changes without anybody's doing."""
-    return run.state not in OVER and not (run.lane == "people" and run.state == RunState.ACTIVE)
+    return run.state not in OVER and not (run.lane in NOT_HERE and run.state == RunState.ACTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Progress:
     per_second: float | None = None
     left_s: float | None = None
     spent_usd: float | None = None
+    is_outside: bool = False
 
     @property
     def settled(self) -> int:
@@ -59,14 +61,19 @@ class Progress:
         return self.settled / self.total if self.total else 0.0
 
     @property
-    def awaits_people(self) -> bool:
-        """All that is left to do is up to people."""
+    def awaits(self) -> bool:
+        """All that is left to do is up to people, or to a program outside."""
         return self.state == RunState.ACTIVE and self.awaiting > 0 and not self.pending
+
+    @property
+    def awaits_people(self) -> bool:
+        """The same, of people alone."""
+        return self.awaits and not self.is_outside
 
     @property
     def is_over(self) -> bool:
         """Nothing will change unless somebody does something: pages stop polling."""
-        return self.state in OVER or self.awaits_people
+        return self.state in OVER or self.awaits
 
 
 def progress(run: Run) -> Progress:
@@ -93,6 +100,7 @@ def _progress(run: Run, counts: dict[int, int], in_hand: int, pace: float | None
         per_second=pace,
         left_s=by_state["pending"] / pace if pace else None,
         spent_usd=run.spent_usd,
+        is_outside=run.lane == "outside",
     )
 
 

@@ -240,8 +240,8 @@ def _insert_rows(run: Run, after: int, upto: int) -> int:
 
 
 def first_state(lane: str) -> Status:
-    """Where a row begins: those that people score await them."""
-    return Status.AWAITING if lane == "people" else Status.PENDING
+    """Where a row begins: those that nothing here evaluates await their scores."""
+    return Status.PENDING if lane in turns.LANES else Status.AWAITING
 
 
 def _insert_slices(run: Run, size: int) -> None:

@@ -78,7 +78,7 @@ def _work(evaluation: Evaluation) -> Work:
         work = work_of(evaluation.run.version)
     except BadConfig:
         raise Http404 from None
-    if work.needs.lane == "people":
+    if not work.needs.is_judged_here:
         raise Http404
     return work
 

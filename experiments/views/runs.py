@@ -25,7 +25,7 @@ from experiments.forms.starting import PRIORITIES, BoundsForm
 from experiments.ledger import verbs
 from experiments.ledger.asked import Asked
 from experiments.ledger.blocked import why_not_yet, why_not_yet_of
-from experiments.ledger.progress import AWAITS_PEOPLE, UNDER_WAY, is_under_way, progress
+from experiments.ledger.progress import AWAITS, UNDER_WAY, is_under_way, progress
 from experiments.ledger.start import CannotStart
 from experiments.ledger.turns import LANES
 from experiments.models import Priority, Purpose, Run, RunState
@@ -35,7 +35,7 @@ RESULTS = Q(purpose=Purpose.RESULTS)
 SHOWS = {
     "all": RESULTS,
     "running": UNDER_WAY,  # of whatever purpose: it may need a hand
-    "awaiting": RESULTS & AWAITS_PEOPLE,
+    "awaiting": RESULTS & AWAITS,
     "stopped": RESULTS & Q(state=RunState.STOPPED),
     "finished": RESULTS & Q(state=RunState.FINISHED),
     "trial": Q(purpose=Purpose.TRIAL),

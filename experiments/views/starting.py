@@ -71,7 +71,7 @@ def _started(
         form.add_error(None, str(error)) if form else messages.error(request, str(error))
         return None
     note(request, "ran", run)
-    said = "awaits people" if run.lane == "people" else "is running"
+    said = {"people": "awaits people", "outside": "awaits its scores"}.get(run.lane, "is running")
     messages.success(request, f"{version.evaluator.name} {version} {said}.")
     return redirect(address(experiment, baseline))
 

@@ -89,7 +89,7 @@ def test_it_is_said_of_the_run_and_of_each_row_what_they_wait_for(run):
 
 def test_progress_is_over_for_machines_as_long_as_rows_await_people(run):
     now = progress(run)
-    assert (now.awaiting, now.pending, now.awaits_people, now.is_over) == (5, 0, True, True)
+    assert (now.awaiting, now.pending, now.awaits, now.is_over) == (5, 0, True, True)
 
 
 def test_it_has_finished_when_the_last_row_is_graded(run):
@@ -98,7 +98,7 @@ def test_it_has_finished_when_the_last_row_is_graded(run):
     grade(run, 1)
     assert finish_run(run.pk)
     run.refresh_from_db()
-    assert not progress(run).awaits_people
+    assert not progress(run).awaits
 
 
 def test_it_can_be_stopped_and_resumed_and_the_grades_stay(run, django_capture_on_commit_callbacks):
