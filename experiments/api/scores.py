@@ -46,7 +46,7 @@ class ScoreIntake(_OneExperiment):
         description="They become a run of an evaluator. Scores that are there already change nothing, so a batch can be"
         " sent again. Where some are wrong the answer is 422 and names each with its field; the others are kept.",
         request=NewScoresSerializer,
-        responses={200: ScoresTakenSerializer},
+        responses={200: ScoresTakenSerializer, 422: None},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
         experiment = self.experiment(pk)

@@ -108,6 +108,10 @@ ALWAYS = {  # what bodies of an operation need to mean something, whatever else 
     },
     "POST /api/projects/{project}/files/": {"file": b"\x89PNG\r\n\x1a\n"},
     "POST /api/projects/{project}/evaluators/{id}/noise/": {"outputs": 2},
+    "POST /api/projects/{project}/experiments/{id}/scores/": {
+        "evaluator": "Made elsewhere",
+        "scores": [{"case": "case-0", "score": 0.5}],
+    },
     "POST /api/projects/{project}/evaluators/import/": {"name": "Made up", "connections": {}},
 }
 LEFT_OUT = frozenset(("against", "baseline", "versions", "client_key"))  # of a body that is to mean something
