@@ -3,7 +3,9 @@
     python -m benchmarks.chat_endpoint --port 0 --latency-ms 200 --rate-429 0.05 --retry-after 1 --rate-cut 0.02
 
 prints its base URL. Which attempts at a prompt fail is a function of the prompt, the attempt's number and nothing else,
-so that two clients meet the same faults. `GET /stats` counts requests and the most that were open at once.
+so that two clients meet the same faults: 429, 500, a reply that is cut off, one that holds no verdict, none at all.
+`GET /stats` counts requests, faults and the most that were open at once. Whoever asks about the word of `--kill-asker`
+is killed.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ import argparse
 import asyncio
 import hashlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass
@@ -27,8 +32,13 @@ class Endpoint:
     rate_429: float
     retry_after_s: float
     rate_cut: float
+    rate_500: float = 0.0
+    rate_malformed: float = 0.0
+    rate_hang: float = 0.0
+    kill_asker: str = ""
     attempts: Counter = field(default_factory=Counter)
     requests: int = 0
+    faults: Counter = field(default_factory=Counter)
     in_flight: int = 0
     max_in_flight: int = 0
     first_at: float | None = None  # when the first question came, on the machine's monotonic clock
@@ -40,7 +50,9 @@ class Endpoint:
         return int.from_bytes(digest, "big") / 2**64
 
     def stats(self) -> bytes:
-        names = ("latency_s", "rate_429", "retry_after_s", "rate_cut", "requests", "max_in_flight", "first_at")
+        names = (
+            *("latency_s", "rate_429", "retry_after_s", "rate_cut", "requests", "faults", "max_in_flight", "first_at"),
+        )
         return json.dumps({name: getattr(self, name) for name in names}).encode()
 
 
@@ -50,6 +62,7 @@ class Wire(asyncio.Protocol):
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.buffer = b""
+        self.is_open = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
@@ -74,19 +87,48 @@ class Wire(asyncio.Protocol):
         endpoint.requests += 1
         endpoint.first_at = endpoint.first_at or time.monotonic()
         prompt = json.loads(body)["messages"][-1]["content"].encode()
-        fate = endpoint.fate(prompt)
-        if fate < endpoint.rate_429:
+        if endpoint.kill_asker and endpoint.kill_asker.encode() in prompt:
+            endpoint.faults["killed"] += 1
+            kill_owner_of(self.transport.get_extra_info("peername")[1])
+            return
+        fault = self.fault(endpoint.fate(prompt))
+        endpoint.faults[fault] += 1
+        if fault == "429":
             wait = b"Retry-After: %g\r\n" % endpoint.retry_after_s
             self.send(b"429 Too Many Requests", b'{"error": {"message": "Slow down"}}', wait)
             return
+        if fault == "500":
+            self.send(b"500 Internal Server Error", b'{"error": {"message": "Something broke"}}')
+            return
+        self.is_open = True
         endpoint.in_flight += 1
         endpoint.max_in_flight = max(endpoint.max_in_flight, endpoint.in_flight)
-        is_cut = fate < endpoint.rate_429 + endpoint.rate_cut
-        asyncio.get_running_loop().call_later(endpoint.latency_s, self.reply, prompt, is_cut)
+        if fault != "hang":
+            asyncio.get_running_loop().call_later(endpoint.latency_s, self.reply, prompt, fault)
 
-    def reply(self, prompt: bytes, is_cut: bool) -> None:
-        self.endpoint.in_flight -= 1
-        message = {"role": "assistant", "content": '{"reason": "It says so.", "label": "good"}'}
+    def fault(self, fate: float) -> str:
+        """The fault that a fate means; empty for a proper reply."""
+        endpoint, reached = self.endpoint, 0.0
+        rates = {"429": endpoint.rate_429, "cut": endpoint.rate_cut, "500": endpoint.rate_500}
+        for name, rate in (rates | {"malformed": endpoint.rate_malformed, "hang": endpoint.rate_hang}).items():
+            reached += rate
+            if fate < reached:
+                return name
+        return ""
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.close_call()
+
+    def close_call(self) -> None:
+        """The open call has ended, by a reply or because the asker is gone."""
+        if self.is_open:
+            self.is_open = False
+            self.endpoint.in_flight -= 1
+
+    def reply(self, prompt: bytes, fault: str) -> None:
+        self.close_call()
+        said = "I would rather not say." if fault == "malformed" else '{"reason": "It says so.", "label": "good"}'
+        message = {"role": "assistant", "content": said}
         payload = json.dumps(
             {
                 "id": "chatcmpl-bench",
@@ -101,7 +143,7 @@ class Wire(asyncio.Protocol):
                 },
             }
         ).encode()
-        self.send(b"200 OK", payload, cut=is_cut)
+        self.send(b"200 OK", payload, cut=fault == "cut")
 
     def send(self, status: bytes, payload: bytes, headers: bytes = b"", cut: bool = False) -> None:
         head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%b\r\n" % (
@@ -114,8 +156,21 @@ class Wire(asyncio.Protocol):
             self.transport.close()
 
 
+def kill_owner_of(port: int) -> None:
+    """SIGKILL for the process at the other end of a loopback connection."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    inodes = {f"socket:[{row[9]}]" for row in rows if row[1] == f"0100007F:{port:04X}"}
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if os.readlink(link) in inodes:
+                os.kill(int(link.parts[2]), signal.SIGKILL)
+                return
+        except OSError:
+            continue
+
+
 @contextmanager
-def running(**options: float) -> Iterator[str]:
+def running(**options: float | str) -> Iterator[str]:
     """The base URL of an endpoint in a process of its own."""
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     command = [sys.executable, "-m", "benchmarks.chat_endpoint", *words]
@@ -139,9 +194,12 @@ def main() -> None:
     parser.add_argument("--latency-ms", type=float, default=200)
     parser.add_argument("--rate-429", type=float, default=0)
     parser.add_argument("--retry-after", type=float, default=1)
-    parser.add_argument("--rate-cut", type=float, default=0)
+    for fault in ("cut", "500", "malformed", "hang"):
+        parser.add_argument(f"--rate-{fault}", type=float, default=0)
+    parser.add_argument("--kill-asker", default="")
     asked = parser.parse_args()
-    endpoint = Endpoint(asked.latency_ms / 1000, asked.rate_429, asked.retry_after, asked.rate_cut)
+    rates = asked.rate_cut, asked.rate_500, asked.rate_malformed, asked.rate_hang
+    endpoint = Endpoint(asked.latency_ms / 1000, asked.rate_429, asked.retry_after, *rates, asked.kill_asker)
     asyncio.run(serve(endpoint, asked.port))
 
 

@@ -52,7 +52,7 @@ def judged_run(url: str, cases: int, slots: int, prompt_set: int) -> dict[str, f
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    version, experiment = _set_up(url, cases, slots, prompt_set)
+    version, experiment = set_up(url, cases, slots, prompt_set)
     with _cluster() as pid:
         return _clicked(pid, url, version, experiment)
 
@@ -99,7 +99,7 @@ def _ideal_s(run: Any, stats: dict[str, float]) -> float:
     return ideal.seconds(Endpoint(**settings), prompts, run.connection.max_in_flight)
 
 
-def _set_up(url: str, cases: int, slots: int, prompt_set: int) -> tuple[Any, Any]:
+def set_up(url: str, cases: int, slots: int, prompt_set: int) -> tuple[Any, Any]:
     from benchmarks.stage import make_connection, make_evaluator, make_experiment, make_project
 
     project = make_project()
