@@ -37,8 +37,14 @@ from benchmarks import processes
 from benchmarks.chat_endpoint import running
 
 ROOT = Path(__file__).parent.parent
-FAULTS = {"rate_429": 0.05, "retry_after": 0.5, "rate_500": 0.03, "rate_cut": 0.02, "rate_malformed": 0.02}
-HANGING = {"rate_hang": 0.01, "kill_asker": "DEADLY"}
+FAULTS: dict[str, float] = {
+    "rate_429": 0.05,
+    "retry_after": 0.5,
+    "rate_500": 0.03,
+    "rate_cut": 0.02,
+    "rate_malformed": 0.02,
+}
+HANGING: dict[str, Any] = {"rate_hang": 0.01, "kill_asker": "DEADLY"}
 UNFLUSHED = 64
 SLOTS = 16
 DEADLY = 17  # the number of the row that kills its worker
@@ -142,7 +148,8 @@ def look(run_id: int, rows: int, watch: Watch) -> int:
     from experiments.models import Evaluation, Run
 
     with connection.cursor() as cursor:
-        cursor.execute("BEGIN")  # a reader's view of one moment, which keeps nobody from writing
+        # A reader's view of one moment, which keeps nobody from writing.
+        cursor.execute("BEGIN" if connection.vendor == "sqlite" else "BEGIN ISOLATION LEVEL REPEATABLE READ")
         try:
             run = Run.objects.select_related("connection").get(pk=run_id)
             every = Evaluation.objects.filter(run=run)
@@ -211,7 +218,7 @@ def _prepare(experiment: Any) -> str:
     from experiments.models import OutputBody
 
     body = OutputBody.objects.get(output__experiment=experiment, output__case__key=f"case-{DEADLY}")
-    OutputBody.objects.filter(pk=body.pk).update(outputs={"value": f"DEADLY {body.outputs['value']}"})
+    OutputBody.objects.filter(pk=body.pk).update(outputs={"value": f"DEADLY answer {DEADLY}"})
     user = User.objects.create_user("watcher")
     Membership.objects.create(project=experiment.project, user=user, role=Role.OWNER)
     return ApiToken.issue(experiment.project, user, "watching", Scope.READ)[1]
@@ -285,7 +292,7 @@ def main() -> None:
 def _apart(asked: argparse.Namespace, seed: int) -> int:
     """One time with its own endpoint, folder and process; its exit code."""
     print(f"{asked.rows:,} rows, {asked.kills} kills, seed {seed}", flush=True)
-    with running(latency_ms=1000, **FAULTS, **HANGING) as url, tempfile.TemporaryDirectory(prefix="chaos-") as folder:
+    with running(latency_ms=1000, **FAULTS) as url, tempfile.TemporaryDirectory(prefix="chaos-") as folder:
         words = ["--url", url, "--rows", asked.rows, "--kills", asked.kills, "--seed", seed, "--port", asked.port]
         env = {"EVALSTUDIO_DATA": folder, "DJANGO_SETTINGS_MODULE": "evalstudio.settings"}
         env |= {"EVALSTUDIO_CALL_TIMEOUT": "20"}

@@ -15,25 +15,32 @@ PRIORITIES = {each.name.lower(): each for each in Priority}
 
 
 class BoundsSerializer(serializers.Serializer):
-    """How far a run may go, and who comes first. What is left out stays as it is."""
+    """How far a run may go, and who comes first. What is left out stays as it is; null lifts a limit."""
 
     priority = serializers.ChoiceField(choices=list(PRIORITIES), required=False)
     limit_usd = serializers.FloatField(
-        required=False, min_value=0.000001, max_value=MOST_USD, help_text="What its calls may cost."
+        required=False, allow_null=True, min_value=0.000001, max_value=MOST_USD, help_text="What its calls may cost."
     )
     limit_minutes = serializers.FloatField(
-        required=False, min_value=1 / 60, max_value=MOST_MINUTES, help_text="How long it may go on, from each start."
+        required=False,
+        allow_null=True,
+        min_value=1 / 60,
+        max_value=MOST_MINUTES,
+        help_text="How long it may go on, from each start.",
     )
 
     def bounds(self) -> dict[str, Any]:
-        """What was said, as `Asked` takes it."""
+        """What was said, as `Asked.bounds`."""
         said = self.validated_data
-        minutes = said.get("limit_minutes")
-        return {
-            "priority": PRIORITIES[said["priority"]] if "priority" in said else None,
-            "limit_usd": said.get("limit_usd"),
-            "limit_s": None if minutes is None else max(1, round(minutes * 60)),
-        }
+        bounds: dict[str, Any] = {}
+        if "priority" in said:
+            bounds["priority"] = PRIORITIES[said["priority"]]
+        if "limit_usd" in said:
+            bounds["limit_usd"] = said["limit_usd"]
+        if "limit_minutes" in said:
+            minutes = said["limit_minutes"]
+            bounds["limit_s"] = None if minutes is None else max(1, round(minutes * 60))
+        return bounds
 
 
 class OptionsSerializer(BoundsSerializer):

@@ -25,7 +25,6 @@ from experiments.api.field_groups import FIELDS, groups_in
 from experiments.api.options import BoundsSerializer, RetrySerializer
 from experiments.datasets.importing.starting import ImportRefused, start_import
 from experiments.ledger import verbs
-from experiments.ledger.asked import Asked
 from experiments.ledger.blocked import why_not_yet
 from experiments.ledger.start import CannotStart, start
 from experiments.models import Experiment, Import, Purpose, Run
@@ -196,7 +195,7 @@ class RunDetail(_Runs):
         run, said = self.run(pk), BoundsSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         try:
-            verbs.bound(run, Asked(**said.bounds()))
+            verbs.bound(run, said.bounds())
         except CannotStart as error:
             return problem(409, str(error))
         return self.answer(pk)

@@ -49,7 +49,7 @@ class BoundsForm(forms.Form):
         error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), f"Give an amount up to {MOST_USD:,}."),
     )
     limit_minutes = forms.FloatField(
-        label="Go on for at most, minutes",
+        label="Time limit, minutes",
         required=False,
         min_value=1 / 60,
         max_value=MOST_MINUTES,
@@ -72,7 +72,7 @@ class BoundsForm(forms.Form):
         return {
             "limit_usd": said["limit_usd"],
             "limit_s": None if minutes is None else max(1, round(minutes * 60)),
-            "priority": None if priority is None else Priority(priority),
+            "priority": Priority.NORMAL if priority is None else Priority(priority),
         }
 
 

@@ -40,6 +40,11 @@ class Asked:
     limit_usd: float | None = None
     limit_s: int | None = None
 
+    @property
+    def bounds(self) -> dict[str, Any]:
+        """How far it may go and who comes first, by the names of a run's columns."""
+        return {"priority": self.priority, "limit_usd": self.limit_usd, "limit_s": self.limit_s}
+
     @classmethod
     def like(cls, run: Run) -> Asked:
         """The options of a run, to ask for what it lacks."""

@@ -77,6 +77,7 @@ def take(run: Run, rows: Iterable[tuple[int, Any]], taken: Taken | None = None) 
     waiting = iter(rows)
     while batch := list(islice(waiting, MOST_ROWS)):
         _take_some(run, book, list(_read(batch, config.scoring, config.passing, taken)), taken)
+    taken.faults.sort(key=lambda fault: fault.place)
     finish_run(run.pk)
     return taken
 

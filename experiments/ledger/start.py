@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
@@ -62,17 +62,12 @@ def start(
             run = Run.objects.create(
                 version=version, experiment=experiment, baseline=baseline, **chosen, **repeats, **facts
             )
-        set_bounds(run, asked)
+        set_bounds(run, {name: value for name, value in asked.bounds.items() if value is not None})
     return _prepared(run)
 
 
-def set_bounds(run: Run, asked: Asked) -> None:
-    """Give a run the priority and the limits that are asked for; limits that are not asked for stay.
-
-    Raises CannotStart where it could not go on after that.
-    """
-    wanted = {"limit_usd": asked.limit_usd, "limit_s": asked.limit_s, "priority": asked.priority}
-    changes = {name: value for name, value in wanted.items() if value is not None}
+def set_bounds(run: Run, changes: Mapping[str, Any]) -> None:
+    """Change some of the bounds of a run, as in `Asked.bounds`. Raises CannotStart where it could not go on then."""
     for name, value in changes.items():
         setattr(run, name, value)
     if has_spent(run):

@@ -5,6 +5,9 @@ Rows that people grade never become pending: nobody would take them. Stopped, th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Exists, F
 
@@ -45,11 +48,14 @@ def resume(run: Run) -> None:
     run.refresh_from_db()
 
 
-def bound(run: Run, asked: Asked) -> None:
-    """Set the priority and the limits of a run; one that a limit had stopped goes on. Raises CannotStart."""
-    check_options(run.lane, run.connection, asked)
-    set_bounds(run, asked)
-    if run.state == RunState.ACTIVE and asked.limit_s is not None:
+def bound(run: Run, changes: Mapping[str, Any]) -> None:
+    """Change bounds of a run, as in `Asked.bounds`; None lifts a limit. One that a limit had stopped goes on.
+
+    Raises CannotStart.
+    """
+    check_options(run.lane, run.connection, Asked(**changes))
+    set_bounds(run, changes)
+    if "limit_s" in changes:
         Run.objects.filter(pk=run.pk, state=RunState.ACTIVE).update(ends_at=deadline(run))
     if run.stop_reason:
         resume(run)

@@ -23,7 +23,6 @@ from experiments.analysis.columns import RunProgress, columns
 from experiments.analysis.outcomes import label_counts, troubles
 from experiments.forms.starting import PRIORITIES, BoundsForm
 from experiments.ledger import verbs
-from experiments.ledger.asked import Asked
 from experiments.ledger.blocked import why_not_yet, why_not_yet_of
 from experiments.ledger.progress import AWAITS, UNDER_WAY, is_under_way, progress
 from experiments.ledger.start import CannotStart
@@ -178,7 +177,7 @@ def run_bound(request: ProjectRequest, pk: int) -> HttpResponse:
     form = BoundsForm(request.POST)
     if form.is_valid():
         try:
-            verbs.bound(run, Asked(**form.bounds()))
+            verbs.bound(run, form.bounds())
         except CannotStart as error:
             form.add_error(None, str(error))
     if form.errors:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 
 import pytest
+from django.db import connections, transaction
 
+from benchmarks.chaos import Watch, look
 from evalstudio.calls.models import Call, ConnectionShare, Lease
 from evaluators.core import Status, Why
 from experiments.ledger.progress import progress
@@ -17,7 +21,7 @@ from experiments.ledger.start import start
 from experiments.ledger.sweep import bury, sweep
 from experiments.models import Evaluation, Run, RunState
 from tests.experiments.nursery import Nursery
-from tests.local_chat_server import broken, cut_off, too_many
+from tests.local_chat_server import broken, cut_off, says, slow, too_many
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
 UNFLUSHED = 64
@@ -64,24 +68,53 @@ def test_a_killed_worker_loses_nothing_and_another_goes_on_at_once(
     assert chat_server.calls <= 64 + connection.max_in_flight + UNFLUSHED
 
 
-def test_chaos(nursery, make_experiment, make_version, connection, chat_server, alice):
-    rows, kills, dice = 200, 5, random.Random(7)
+@contextmanager
+def locked_now_and_then():
+    """Somebody else holds what every settlement needs: on SQLite the database, elsewhere the rows of the runs."""
+    over = threading.Event()
+
+    def hold() -> None:
+        while not over.wait(0.4):
+            with transaction.atomic():
+                list(Run.objects.select_for_update().values_list("pk"))
+                over.wait(0.3)
+        connections.close_all()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
+
+
+def test_chaos(monkeypatch, make_experiment, make_version, connection, chat_server, alice):
+    monkeypatch.setenv("EVALSTUDIO_CALL_TIMEOUT", "2")  # of workers, for endpoints that hang
+    rows, kills, dice, watch = 200, 5, random.Random(7), Watch()
     connection.max_in_flight = 16
     connection.save()
     chat_server.latency_s = 0.05
-    faults = [too_many(ms=20)] * 15 + [broken()] * 9 + [cut_off()] * 6
-    chat_server.then(*faults)
-    run = start(make_version("asking", connection_id=connection.pk), make_experiment(rows), alice)
-    for _ in range(kills):
-        worker = nursery.spawn("net")
-        time.sleep(dice.uniform(0.1, 0.7))
-        kill(nursery, worker)
-    while settled(run) < rows:
-        nursery.wait(nursery.spawn("net"))
+    faults = [too_many(ms=20)] * 10 + [broken()] * 6 + [cut_off()] * 4 + [says("?")] * 4 + [slow(60)] * 2
+    chat_server.then(*dice.sample(faults, len(faults)))
+    version = make_version("asking", deadly="answer 17", connection_id=connection.pk)
+    run = start(version, make_experiment(rows), alice)
+    with Nursery() as nursery, locked_now_and_then():
+        for _ in range(kills):
+            worker = nursery.spawn("net")
+            time.sleep(dice.uniform(0.1, 0.7))
+            look(run.pk, rows, watch)
+            kill(nursery, worker)
+        while look(run.pk, rows, watch) < rows:
+            nursery.wait(nursery.spawn("net"))
+            sweep()
     run.refresh_from_db()
-    assert list(run.evaluation_set.exclude(state=Status.SCORED).values_list("why", "body__reason")) == []
+    assert watch.wrong == []
+    without = dict(run.evaluation_set.exclude(state=Status.SCORED).values_list("output__case__key", "why"))
+    assert without.pop("case-17") == Why.ENDED_WORKER
+    assert set(without.values()) <= {"unparsed"}
+    assert len(without) <= 4
     assert (run.state, progress(run).total) == (RunState.FINISHED, rows)
-    assert chat_server.calls <= rows + len(faults) + kills * (16 + UNFLUSHED)
+    deaths = kills + 5  # the deadly row ends two workers beside others and three alone
+    assert chat_server.calls <= rows + len(faults) + deaths * (16 + UNFLUSHED)
     assert not Lease.objects.exists()
 
 

@@ -154,10 +154,10 @@ def test_a_higher_limit_lets_it_go_on(version, make_experiment, priced):
     with pytest.raises(CannotStart, match="It may spend"):
         verbs.resume(run)
     with pytest.raises(CannotStart, match="It may spend"):
-        verbs.bound(run, Asked(limit_usd=10))
+        verbs.bound(run, {"limit_usd": 10})
     with pytest.raises(CannotStart, match="It may spend"):
         start(version, run.experiment)
-    verbs.bound(run, Asked(limit_usd=1000))
+    verbs.bound(run, {"limit_usd": 1000})
     work("net")
     run.refresh_from_db()
     assert (run.state, run.stop_reason, progress(run).scored) == (RunState.FINISHED, "", 40)
@@ -230,7 +230,7 @@ def test_a_higher_priority_is_served_first(version, make_version, make_experimen
     assert claim("net", lease.pk, 8, connection.pk).run == urgent
     assert claim("net", lease.pk, 8, connection.pk).run == urgent
     assert waiting_of(plain)[0][1].endswith("has a higher priority and is served first.")
-    verbs.bound(urgent, Asked(priority=Priority.LOW))
+    verbs.bound(urgent, {"priority": Priority.LOW})
     assert claim("net", lease.pk, 8, connection.pk).run == plain
 
 

@@ -141,6 +141,12 @@ def test_a_run_at_its_limit_says_so_and_goes_on_when_it_is_raised(as_alice, proj
     assert (spent.state, spent.stop_reason, spent.limit_usd, spent.priority) == (RunState.ACTIVE, "", 5.0, 1)
 
 
+def test_a_limit_is_lifted_by_leaving_its_field_empty(as_alice, project, spent):
+    as_alice.post(reverse("run-bound", args=[project.slug, spent.pk]), {"limit_usd": "", "priority": "0"})
+    spent.refresh_from_db()
+    assert (spent.state, spent.limit_usd) == (RunState.ACTIVE, None)
+
+
 def test_a_resumption_beyond_the_limit_is_refused_with_the_reason(as_alice, project, spent):
     response = as_alice.post(reverse("run-resume", args=[project.slug, spent.pk]), follow=True)
     assert "It may spend $2.00, and has spent $2.25." in text_of(response)
