@@ -36,6 +36,7 @@ WAYS = [
     Way("heuristic", "shorter_output", "cpu", "#id_threshold", "40", compares=True),
     Way("human", "grade_the_answer", "people", "#id_instructions", "Read it twice."),
     Way("classification", "yes_or_no", "cpu", "#id_label_map", "Answer => true"),
+    Way("external", "", "outside", "#id_threshold", "40"),
     Way("builtin", "length_less_than", "cpu", "#id_parameter_max_length", "5"),
 ]
 
@@ -44,14 +45,18 @@ def test_every_kind_has_a_way():
     assert {way.kind for way in WAYS} == set(KINDS)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=[way.start for way in WAYS])
+@pytest.mark.parametrize("way", WAYS, ids=[way.start or way.kind for way in WAYS])
 def test_it_is_made_tried_saved_changed_compared_and_published(page, live_server, alice, project, way):
     PublishingRule.objects.create(project=project, least_cases=0)
     rehearsal_of(project)
     experiment_of(project, 6, system="older")
     experiment_of(project, 6, system="newer")
     sign_in(page, live_server, alice)
-    page.goto(live_server.url + reverse("evaluator-new", args=[project.slug, way.kind]) + f"?start={way.start}")
+    page.goto(
+        live_server.url
+        + reverse("evaluator-new", args=[project.slug, way.kind])
+        + (f"?start={way.start}" if way.start else "")
+    )
     page.locator("#id_name").fill("Walked")
     tried(page, way)
     page.get_by_role("button", name="Save as v1").click()
@@ -80,6 +85,8 @@ def tried(page, way):
     page.get_by_role("button", name=re.compile("Run test|Show the form|Preview")).click()
     if way.lane == "people":
         page.locator("#bench-result").get_by_text("Helpful", exact=True).wait_for()
+    elif way.lane == "outside":
+        page.locator("#bench-result").get_by_text("another program makes these scores").wait_for()
     else:
         page.locator("#bench-result .verdictbox").wait_for(timeout=SLOW_MS)
     assert axe_findings(page) == []
@@ -95,8 +102,8 @@ def changed(page, way):
 def what_would_change(page, live_server, evaluator, way):
     """Both versions over the same outputs; people cannot be asked twice for nothing."""
     page.goto(live_server.url + reverse("evaluator-change", args=[evaluator.project.slug, evaluator.pk]))
-    if way.lane == "people":
-        page.get_by_text(re.compile("[Pp]eople")).first.wait_for()
+    if way.lane in ("people", "outside"):
+        page.get_by_text(re.compile("[Pp]eople|program")).first.wait_for()
         assert not Run.objects.exists()
         return
     page.get_by_role("button", name="Try both versions").click()

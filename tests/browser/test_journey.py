@@ -78,7 +78,7 @@ def bring(person, file, system):
 
 
 def judge(person, evaluator):
-    person.page.locator("#add-evaluator summary").click()
+    person.page.locator("#add-evaluator > summary").click()
     person.clicks += 1
     person.click("button", "Run", exact=True)
     person.sees(f"{evaluator} v1 is running.")

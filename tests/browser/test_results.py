@@ -221,7 +221,7 @@ def test_progress_shows_itself_and_polling_stops_when_the_run_has_settled(visit,
 def test_a_run_is_started_stopped_and_resumed_where_its_results_are(visit, page, project, experiment):
     version_of(project, "Facts")
     visit(experiment.get_absolute_url())
-    page.locator("#add-evaluator summary").click()
+    page.locator("#add-evaluator > summary").click()
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("Facts v1 is running.").wait_for()
     page.get_by_role("button", name="Stop").click()

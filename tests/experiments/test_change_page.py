@@ -232,7 +232,7 @@ def test_versions_that_people_grade_are_refused(as_alice, project, experiment):
         evaluator.revise(KINDS["human"].blank() | {"instructions": text}, schema=1, author=None)
     response = press(as_alice, evaluator, experiment=experiment.pk)
     assert response.status_code == 422
-    assert "People give the scores of v1, so it cannot be tried here." in text_of(response)
+    assert "Nothing here gives the scores of v1, so it cannot be tried." in text_of(response)
     assert not Run.objects.exists()
 
 

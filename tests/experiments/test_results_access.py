@@ -22,7 +22,7 @@ READ = (
     "running-badge",
     "run-page",
 )
-ACT = ("run-start", "run-stop", "run-resume", "run-retry")
+ACT = ("run-bound", "run-stop", "run-resume", "run-retry")
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def addresses(project):
         "evaluation-exchange": [Evaluation.objects.first().pk],
         "evaluator-runs": [run.version.evaluator_id],
         "run-page": [run.pk],
-        "run-start": [experiment.pk],
+        "run-bound": [run.pk],
         "run-stop": [run.pk],
         "run-resume": [run.pk],
         "run-retry": [run.pk],
