@@ -244,9 +244,10 @@ class RunRetry(_Runs):
         responses=shapes.RunSerializer,
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
+        run = self.run(pk)
         said = RetrySerializer(data=request.data)
         said.is_valid(raise_exception=True)
-        verbs.retry(self.run(pk), failed_only=said.validated_data["only_failed"])
+        verbs.retry(run, failed_only=said.validated_data["only_failed"])
         return self.answer(pk)
 
 
