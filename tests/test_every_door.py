@@ -237,11 +237,11 @@ FIELDS = (
     "add_tag", "after", "at", "base", "base_url", "baseline", "before", "by", "case", "case_q", "code", "dataset",
     "direction", "do", "draft", "edit", "evaluator", "expected", "expected_outputs", "experiment", "found", "from",
     "guide", "inputs", "key", "kind", "like", "limit", "limit_minutes", "limit_usd", "max_in_flight", "max_tokens",
-    "mode", "model", "n", "name", "name_0", "next", "note", "notes", "option_description", "option_label", "option_percentage", "outputs", "password",
-    "pasted_sample", "peek", "priority", "project", "prompt", "purpose", "q", "repeats",
-    "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope", "scoring", "seed", "show", "sort", "split", "splits", "start", "step",
-    "system", "tab", "tag", "tags", "target_0", "temperature", "threshold", "to", "type_0", "usd_per_million_in",
-    "username", "version",
+    "mode", "model", "n", "name", "name_0", "next", "note", "notes", "option_description", "option_label",
+    "option_percentage", "outputs", "password", "pasted_sample", "peek", "priority", "project", "prompt", "purpose",
+    "q", "repeats", "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope", "scoring", "seed",
+    "show", "sort", "split", "splits", "start", "step", "system", "tab", "tag", "tags", "target_0", "temperature",
+    "threshold", "to", "type_0", "usd_per_million_in", "username", "version",
 )  # fmt: skip
 
 
