@@ -12,6 +12,7 @@ from django.forms.utils import pretty_name
 
 from evalstudio.projects.models import Project
 from evaluators import textdiff
+from evaluators.core import COMPARISON
 from evaluators.kinds.base import BadConfig
 from evaluators.kinds.scored import ScoredForm
 from evaluators.models import EvaluatorVersion
@@ -48,7 +49,7 @@ class TextChange:
 
 
 def settings_of(kind: Any, version: EvaluatorVersion, project: Project) -> list[Setting]:
-    """Every field of a version in the order of its kind's form. Raises BadConfig where it cannot be read any more."""
+    """The fields of a version that count, in the order of its kind's form. Raises BadConfig where it is unreadable."""
     try:
         typed = kind.form.typed(kind.upgraded(version.config, version.config_schema))
     except (BadConfig, KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -56,7 +57,8 @@ def settings_of(kind: Any, version: EvaluatorVersion, project: Project) -> list[
     fields = kind.form(project=project).fields
     if version.config.get("scale"):
         typed = {**typed, "scale": [str(version.config["scale"]["name"])]}  # which is typed as its id
-    named = [_setting(name, field, typed, fields) for name, field in fields.items()]
+    idle = frozenset() if COMPARISON in typed.get("runs_on", ()) else kind.form.of_comparisons
+    named = [_setting(name, field, typed, fields) for name, field in fields.items() if name not in idle]
     extra = [name for name in typed if name not in fields and not _row_of(name, fields)]
     return named + [Setting(name, pretty_name(name), "\n".join(typed[name])) for name in extra]
 

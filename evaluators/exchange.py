@@ -131,7 +131,9 @@ def read(content: bytes) -> Incoming:
     if len(content) > MOST_BYTES:
         raise NotAnExport(f"The file is larger than {MOST_BYTES // 1_000_000} MB.")
     try:
-        data = orjson.loads(content)
+        data = orjson.loads(content.decode())
+    except UnicodeDecodeError:
+        raise NotAnExport("This is no text, so it is no exported evaluator.") from None
     except orjson.JSONDecodeError as error:
         raise NotAnExport(f"This is not JSON. Line {error.lineno}, column {error.colno}: {error.msg}.") from None
     return told_by(data)

@@ -55,6 +55,12 @@ def uses_of(scales: Sequence[Scale]) -> list[Uses]:
     return list(found.values())
 
 
+def changed_since(version: EvaluatorVersion | None) -> Scale | None:
+    """The scale that a version has as it was before a change; None where it has none, or has it as it is."""
+    scale = version.scale if version else None
+    return scale if version and scale and version.config.get("scoring") != scale.scoring else None
+
+
 def _latest_with(scales: Sequence[Scale]) -> Iterable[EvaluatorVersion]:
     """The latest versions of evaluators in use that have one of the scales, by the evaluators' names."""
     later = EvaluatorVersion.objects.filter(evaluator=OuterRef("evaluator"), number__gt=OuterRef("number"))

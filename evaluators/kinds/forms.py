@@ -63,6 +63,7 @@ class KindForm(forms.Form):
 
     kind: ClassVar[Kind[Any]]
     blanks: ClassVar[dict[str, Any]] = {}  # what a wrong field counts as; others "" for texts, else None
+    of_comparisons: ClassVar[frozenset[str]] = frozenset()  # fields that mean nothing where one result is judged
 
     def __init__(self, data: Any = None, *, project: Project, **more: Any) -> None:
         super().__init__(data, **more)

@@ -90,6 +90,7 @@ class JudgeForm(ScoredForm):
 
     kind = Judge()
     blanks = ScoredForm.blanks | {"model": (None, ""), "variable_name": (), "image_path": ()}
+    of_comparisons = frozenset({"both_orders"})
     field_order = ("prompt", "model", "guide")
 
     prompt = forms.CharField(
@@ -106,7 +107,7 @@ class JudgeForm(ScoredForm):
     )
     variable_name = forms.Field(label="Variables", widget=Rows(*VARIABLE_COLUMNS), required=False)
     image_path = forms.Field(label="Images", widget=Rows("image_path"), required=False)
-    both_orders = forms.BooleanField(label="Judge in both orders", required=False)
+    both_orders = forms.BooleanField(label="Ask in both orders", required=False)
     weighted = forms.BooleanField(label="Weigh options by their probabilities", required=False)
     temperature = forms.FloatField(min_value=0, max_value=2, initial=0, required=False)
     max_tokens = forms.IntegerField(min_value=1, max_value=MOST_TOKENS, initial=1024, required=False)

@@ -156,5 +156,6 @@ def _unknown(name: str, field: str, line: int, names: Sequence[str]) -> FieldErr
     if name in SINGLE_NAMES and f"{name}s" not in names:
         message = f"“{name}” stands in single braces, {{{name}}}; in double braces write its path."
         return FieldError(field, message, line, SINGLE_NAMES[name].path, name)
-    message = f"“{name}” is no name of a case and no variable. There are {', '.join(names[:-1])} and {names[-1]}."
+    there_are = f"{', '.join(names[:-1])} and {names[-1]}"
+    message = f"“{name}” is no name of a case and no variable. There are {there_are}; Mapping adds names of your own."
     return FieldError(field, message, line, nearest(name, names), name)

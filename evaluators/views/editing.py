@@ -26,6 +26,7 @@ from evaluators.editing import NameTaken, Place, as_typed, faults_in, new_key
 from evaluators.kinds import KINDS
 from evaluators.kinds.scored import ScaleField
 from evaluators.models import Evaluator, NewerVersion, Scale
+from evaluators.scales import changed_since
 from evaluators.starters import starter_of
 from evaluators.typed_rows import blank_rows, pressed_row, repeated, typed_rows
 from evaluators.views.option_rows import blank_row, pressed_row_button, rows_of
@@ -99,10 +100,12 @@ def editor_page(
         "typed": typed,
         "form": form,
         "scales": scales_of(form, typed),
+        "changed_scale": changed_since(place.latest),
         "rows": typed_rows(place.kind.form, typed, faults or {}),
         "blank_rows": blank_rows(place.kind.form),
         "kind_template": template_of(place.kind),
         "mapping_template": template_of(place.kind, "mapping"),
+        "is_previewed": template_of(place.kind, "preview") is not None,  # nothing runs here, so nothing is tested
         "address": address_of(place),
         "options": rows_of(typed, faults or {}),
         "blank_row": blank_row(),

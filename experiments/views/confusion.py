@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from urllib.parse import urlencode
 
+from evalstudio.web.numbers import percent
 from evaluators.stats.confusion import AVERAGES, Confusion, OneClass
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.confusion import confusion_of
@@ -52,6 +54,13 @@ class Matrix:
     of_all: list[tuple[str, Estimate]]
     cases: int
     most_confused: Cell | None  # the wrong label that came most often, where one came at least twice
+
+    @property
+    def shades(self) -> list[str]:
+        """What each shade stands for, the lightest first."""
+        ends = [percent(limit, 0) for limit in SHADES]
+        between = [f"{low} to {high}" for low, high in pairwise(ends)]
+        return [f"under {ends[0]} of the row", *between, f"{ends[-1]} or more"]
 
 
 def matrix_of(run: Run) -> Matrix | None:

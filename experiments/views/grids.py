@@ -11,7 +11,7 @@ from evalstudio.projects.access import ProjectRequest
 from evalstudio.projects.models import Role
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
-from evaluators.models import EvaluatorVersion
+from evaluators.models import Evaluator, EvaluatorVersion
 from experiments.analysis.columns import Column, columns, current_runs, facts
 from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, counts_of, labelled, rows_of, walk
 from experiments.analysis.neighbours import next_error
@@ -37,6 +37,7 @@ def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Expe
         "rows": [(row, zip(row.cells, classes, strict=True)) for row in rows_of(page.rows, runs)],
         "chips": _chips(request, view, chosen),
         "heads": [_head(request, view, column) for column in shown],
+        "several": _several(shown),
         "kept": [(name, request.GET[name]) for name in ("by", "show", "sort", *LABELS) if name in request.GET],
         "order_sentence": _order_sentence(view, frame["names"]),
         **_row_links(request, frame["here"]),
@@ -119,6 +120,12 @@ def _chip_of_labels(request: ProjectRequest, view: View) -> dict[str, Any]:
         "url": request.get_full_path(),
         "is_chosen": True,
     }
+
+
+def _several(shown: list[Column]) -> set[Evaluator]:
+    """Evaluators with columns of several versions, whose heads therefore name the version."""
+    evaluators = [column.evaluator for column in shown]
+    return {evaluator for evaluator in evaluators if evaluators.count(evaluator) > 1}
 
 
 def _head(request: ProjectRequest, view: View, column: Column) -> dict[str, Any]:

@@ -34,6 +34,7 @@ function focusFirst() {
 document.addEventListener("htmx:after:swap", (event) => {
   mark();
   if (event.target.matches?.("#editor, [data-run-test]")) markSteps();
+  if (event.target.matches?.("[data-run-test]")) document.querySelector("[data-refused-save]")?.remove(); // faults are newer
   if (event.target.id === "editor") focusFirst();
 });
 markSteps();

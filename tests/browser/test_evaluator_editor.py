@@ -83,8 +83,11 @@ def test_a_judge_from_the_blank_to_its_second_version(visit, page):
     fill_options(page, ("Right", "100"), ("Wrong", "0"))
     page.get_by_label("Passes at, %").fill("50")
     paste(page, SAMPLE)
+    page.get_by_role("button", name="Save as v1").click()
+    page.get_by_text("Nothing was saved.").wait_for()
 
     run_test(page)
+    page.get_by_text("Nothing was saved.").wait_for(state="detached")
     fault = page.locator("#fault-prompt .err")
     fault.wait_for()
     assert "Line 4" in fault.inner_text()

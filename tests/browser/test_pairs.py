@@ -58,7 +58,7 @@ def test_from_one_result_to_the_evaluations_between_two(visit, page, project, tw
     page.wait_for_url(f"**{two[0].url_against(two[1].pk)}")
     page.get_by_text("Not compared yet").wait_for()
     page.locator("#add-evaluator > summary").click()
-    page.get_by_label("Run over all 30 pairs").select_option(label="Preference v1")
+    page.get_by_label("Run over 30 pairs").select_option(label="Preference v1")
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("Preference v1 is running.").wait_for()
     work("net")

@@ -95,7 +95,7 @@ def test_instructions_are_drawn_while_they_are_typed(visit, project):
 def test_a_human_evaluator_is_written_looked_at_and_saved(visit, project):
     page = visit(editor_of(project, "human", "grade_the_answer"))
     put_a_sample(page)
-    page.get_by_role("button", name="Run test").click()
+    page.get_by_role("button", name="Preview").click()
     preview = page.get_by_role("group", name="What a reviewer will see")
     preview.wait_for()
     assert "Refunds take 5 to 7 working days." in preview.inner_text()
@@ -115,7 +115,7 @@ def test_a_human_evaluator_is_written_looked_at_and_saved(visit, project):
 def test_two_outputs_stand_side_by_side_for_a_pair(visit, project):
     page = visit(editor_of(project, "human", "choose_the_better_answer"))
     put_a_sample(page, SAMPLE | {"comparison": {"outputs": {"value": "You will be refunded."}}})
-    page.get_by_role("button", name="Run test").click()
+    page.get_by_role("button", name="Preview").click()
     preview = page.get_by_role("group", name="What a reviewer will see")
     preview.wait_for()
     assert "You will be refunded." in preview.get_by_role("region", name="B Here the compared result").inner_text()
@@ -129,7 +129,7 @@ def test_the_editor_of_people_is_accessible_and_fits(visit, project, width, sche
     page = visit(editor_of(project, "human", "grade_the_answer"))
     page.emulate_media(color_scheme=scheme)
     put_a_sample(page)
-    page.get_by_role("button", name="Run test").click()
+    page.get_by_role("button", name="Preview").click()
     page.get_by_role("group", name="What a reviewer will see").wait_for()
     is_sound(page, width)
 

@@ -246,6 +246,19 @@ def test_a_template_error_names_the_line_and_a_variable_that_there_is_not(as_ali
     assert 'data-fix-to="Ground_Truth"' in page
 
 
+def test_a_name_that_is_nowhere_says_where_names_of_ones_own_are_made(as_alice, project, connection):
+    fields = judge_fields(connection, prompt="{{ Ground_Truth }}")
+    assert "Mapping adds names of your own." in as_alice.post(begin(project), fields, **HTMX).content.decode()
+
+
+@pytest.mark.parametrize("kind", ["human", "external"])
+def test_what_is_not_judged_here_is_previewed_and_has_no_golden_cases(as_alice, project, kind):
+    page = as_alice.get(begin(project, kind)).content.decode()
+    assert "Preview</span>" in page
+    assert "Run test" not in page
+    assert "the verdicts are not given here" in page
+
+
 def test_what_it_runs_on_is_saved_with_the_choice_of_orders(as_alice, project, connection):
     fields = judge_fields(connection, runs_on="comparison", prompt="{{ outputs.value }} {{ comparison.outputs.value }}")
     as_alice.post(begin(project), fields)
@@ -269,6 +282,19 @@ def test_a_scale_of_the_project_is_chosen_and_frozen_into_the_version(as_alice, 
     config = Evaluator.objects.get().published_version.config
     assert config["scale"] == {"id": scale.pk, "name": "Accuracy", "description": "How <b>right</b>."}
     assert [option["label"] for option in config["scoring"]["options"]] == ["HIGH", "LOW"]
+
+
+def test_the_editor_says_that_a_shared_scale_has_changed_since_the_latest_version(as_alice, project, connection, scale):
+    as_alice.post(begin(project), judge_fields(connection, scale=scale.pk))
+    evaluator = Evaluator.objects.get()
+    assert "It has changed since" not in as_alice.get(edit(evaluator)).content.decode()
+    scale.scoring["options"][1]["percentage"] = 25
+    scale.save()
+    page = as_alice.get(edit(evaluator)).content.decode()
+    assert "It has changed since v1 was saved: <b>v1</b> keeps HIGH 100 %, LOW 0 %" in page
+    as_alice.post(edit(evaluator), judge_fields(connection, scale=scale.pk, evaluator=evaluator.pk, base="1"))
+    assert evaluator.versions.count() == 2
+    assert "It has changed since" not in as_alice.get(edit(evaluator)).content.decode()
 
 
 def test_an_archived_scale_stays_with_the_evaluator_that_chose_it_and_is_offered_to_no_other(

@@ -70,6 +70,25 @@ def test_a_version_is_shown_by_the_labels_of_its_form(save, page, project):
     assert "rehearsal · Rehearsal" in text
 
 
+def test_one_result_has_no_orders_and_a_comparison_says_that_it_is_one(save, page, project):
+    connection = rehearsal(project)
+    text = page(save(judge_fields(connection, prompt=PROMPT)))
+    assert "Ask in both orders" not in text
+    assert "Comparative" not in text
+    both = "{{ outputs.value }} {{ comparison.outputs.value }}"
+    pair = save(judge_fields(connection, name="Better", runs_on="comparison", prompt=both))
+    assert "<dt>Ask in both orders</dt>" in page(pair)
+    assert "Comparative, AI judge" in page(pair)
+
+
+def test_a_saved_evaluator_can_be_run_from_its_page(save, page, project):
+    evaluator = save(judge_fields(rehearsal(project), prompt=PROMPT))
+    address = reverse("evaluator-run", args=[project.slug, evaluator.pk])
+    assert f'href="{address}"' in page(evaluator)
+    evaluator.archive(None)
+    assert f'href="{address}"' not in page(evaluator)
+
+
 def test_a_scale_is_compared_by_its_name(save, page, project, alice):
     options = [{"label": "Yes", "percentage": 100}, {"label": "No", "percentage": 0}]
     scale = Scale.objects.create(project=project, name="Truth", scoring={"type": "enum", "options": options})

@@ -231,6 +231,11 @@ def test_what_is_no_export_is_refused(content):
         read(content)
 
 
+def test_a_picture_is_refused_as_no_text():
+    with pytest.raises(NotAnExport, match=r"^This is no text, so it is no exported evaluator\.$"):
+        read(b"\x89PNG\r\n\x1a\n")
+
+
 def test_times_that_are_none_or_ahead_count_as_now(told, elsewhere, alice):
     told["versions"][0]["created_at"], told["versions"][1]["created_at"] = "9999-01-01T00:00:00Z", "2020-13-45"
     after = bring(arrival(told_by(told), elsewhere), alice)

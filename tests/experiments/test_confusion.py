@@ -196,6 +196,11 @@ def test_an_open_case_walks_along_its_cell(as_alice, run, project):
     assert f"peek={after}" in page
 
 
+def test_the_legend_leaves_no_share_out(as_alice, run):
+    page = text_of(as_alice.get(run.get_absolute_url()))
+    assert re.search(r"under 5 % of the row\s+5 % to 15 %\s+15 % to 45 %\s+45 % to 70 %\s+70 % or more", page)
+
+
 def test_the_results_lead_to_the_matrix(as_alice, run):
     page = as_alice.get(run.experiment.get_absolute_url()).content.decode()
     assert f"/runs/{run.pk}/#confusion" in page

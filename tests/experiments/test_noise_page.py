@@ -181,6 +181,7 @@ def test_what_computes_says_that_it_should_always_agree_and_then_that_it_does(as
     finish(measure(version, experiment, alice, outputs=20, repeats=3))
     said = text_of(panel(as_alice, version))
     assert "Always the same score" in said
+    assert "on 20 outputs of" in said, "those that were judged, however many more there are"
     assert "No two judgements of an output differed. That rests on 60 judgements of 20 outputs." in said
 
 

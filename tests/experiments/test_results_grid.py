@@ -170,6 +170,16 @@ def test_a_run_of_an_older_version_is_marked(as_alice, project, experiment):
     assert ">older</span>" in text_of(page_of(as_alice, experiment))
 
 
+def test_columns_of_two_versions_name_them(as_alice, project, experiment):
+    first = judged(experiment, version_of(project, "Facts"), [0.5])
+    judged(experiment, version_of(project, "Tone"), [0.5])
+    assert "Facts</span>" in text_of(page_of(as_alice, experiment))
+    judged(experiment, version_of(project, "Facts", threshold=0.9), [0.5])
+    text = text_of(page_of(as_alice, experiment, by=first.pk))
+    assert all(f'Facts <span class="ver">{number}</span></span>' in text for number in ("v1", "v2"))
+    assert "Tone</span>" in text
+
+
 def test_request_parameters_that_the_endpoint_refused_are_named(as_alice, project, experiment):
     run = judged(experiment, version_of(project, "Facts"), [0.5])
     run.left_out = ["temperature", "seed"]
