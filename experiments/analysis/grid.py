@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -45,7 +45,7 @@ class View:
     @classmethod
     def of(cls, query: Mapping[str, str], runs: list[Run], baseline: Experiment | None = None) -> View:
         """Read an address; whatever it says that does not exist falls back to the default."""
-        chosen = {str(run.pk): run for run in runs}.get(query.get("by", ""), runs[0] if runs else None)
+        chosen = {str(run.pk): run for run in runs}.get(query.get("by", ""), _latest_of_first(runs))
         words = query.get("q", "").strip()
         if chosen is None:
             return cls(None, "all", "case", words, baseline)
@@ -186,6 +186,12 @@ def _by_score(rows: QuerySet, view: View, summary: Summary) -> list[tuple[QueryS
 def _in_state(rows: QuerySet, state: Status) -> tuple[QuerySet, Order]:
     # Such a row never has a score; saying so lets the index (run, state, score, id) give the order.
     return rows.filter(state=state, score__isnull=True), Order("pk")
+
+
+def _latest_of_first(runs: Sequence[Run]) -> Run | None:
+    """The newest version's run of the first evaluator; the runs come by evaluator and version."""
+    same = [run for run in runs if run.version.evaluator_id == runs[0].version.evaluator_id]
+    return same[-1] if same else None
 
 
 def _order(view: View) -> Order:

@@ -170,6 +170,14 @@ def test_a_run_of_an_older_version_is_marked(as_alice, project, experiment):
     assert ">older</span>" in text_of(page_of(as_alice, experiment))
 
 
+def test_the_newest_of_two_versions_gives_the_order_unless_the_other_is_asked_for(as_alice, project, experiment):
+    first = judged(experiment, version_of(project, "Facts"), [0.1, 0.9])
+    judged(experiment, version_of(project, "Facts", threshold=0.9), [0.9, 0.1])
+    newest, asked = keys_on(page_of(as_alice, experiment)), keys_on(page_of(as_alice, experiment, by=first.pk))
+    assert newest[:2] == ["case-001", "case-000"]
+    assert asked[:2] == ["case-000", "case-001"]
+
+
 def test_columns_of_two_versions_name_them(as_alice, project, experiment):
     first = judged(experiment, version_of(project, "Facts"), [0.5])
     judged(experiment, version_of(project, "Tone"), [0.5])
