@@ -221,7 +221,7 @@ def _passed(row: Evaluation) -> str | None:
 def change(before: Run, after: Run) -> Change:
     """What would change from one run of a trial to the other. One query."""
     rows = Evaluation.objects.filter(run__in=(before, after)).select_related("output__case").annotate(label=label())
-    found: dict[int, dict[int, Evaluation]] = {}
+    found: dict[int | None, dict[int, Evaluation]] = {}
     for row in rows.order_by("output"):
         found.setdefault(row.output_id, {})[row.run_id] = row
     both = [Both(of[before.pk], of[after.pk]) for of in found.values() if len(of) == 2]

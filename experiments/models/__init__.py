@@ -14,6 +14,7 @@ from experiments.models.ledger import (
     StopReason,
 )
 from experiments.models.outputs import Experiment, Output, OutputBody, Source, System
+from experiments.models.prompts import PromptVersion
 
 __all__ = [
     "Case",
@@ -30,6 +31,7 @@ __all__ = [
     "Output",
     "OutputBody",
     "Priority",
+    "PromptVersion",
     "Purpose",
     "Run",
     "RunLabel",

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evaluators.core import Status
 from evaluators.models import EvaluatorVersion
+from experiments.models.datasets import Case
 from experiments.models.outputs import Experiment, Output
 
 
@@ -42,15 +43,19 @@ class Purpose(StrEnum):
     RESULTS = "results"  # to know how good the experiment is
     TRIAL = "trial"  # to see on some of its outputs what another version would say
     NOISE = "noise"  # to see on some of its outputs how far the evaluator agrees with itself
+    ANSWERS = "answers"  # to get its outputs in the first place: nothing is judged
 
 
 class Run(models.Model):
     """One evaluator version applied to one experiment; for a comparative one, against a baseline experiment.
 
-    The rows of a run with a baseline pair each output with the baseline's output for the same case and attempt.
+    The rows of a run with a baseline pair each output with the baseline's output for the same case and attempt. A run
+    for answers has no version: its rows are about cases, `repeat` is the attempt, and each becomes an output.
     """
 
-    version = models.ForeignKey(EvaluatorVersion, models.RESTRICT, related_name="runs")
+    version: models.ForeignKey[EvaluatorVersion, EvaluatorVersion] = models.ForeignKey(  # type: ignore[misc]
+        EvaluatorVersion, models.RESTRICT, null=True, related_name="runs"
+    )  # null only for answers, which no page of results meets
     experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="runs")
     baseline = models.ForeignKey(Experiment, models.CASCADE, null=True, related_name="runs_against")
     purpose = models.CharField(max_length=8, default=Purpose.RESULTS)
@@ -97,6 +102,11 @@ class Run(models.Model):
         return reverse("run-page", args=[self.experiment.project.slug, self.pk])
 
     @property
+    def title(self) -> str:
+        """What does it: an evaluator's version, or the system that answers."""
+        return f"{self.version.evaluator.name} {self.version}" if self.version_id else str(self.experiment)
+
+    @property
     def covers_all(self) -> bool:
         """Whether it judges, once each, all outputs that there are: then it has as many rows as there are outputs."""
         return self.selection is None and self.sample is None and self.repeats == 1
@@ -140,7 +150,10 @@ class Evaluation(models.Model):
     """One row of the ledger: pending until it is settled, once."""
 
     run = models.ForeignKey(Run, models.CASCADE)
-    output = models.ForeignKey(Output, models.CASCADE)
+    output: models.ForeignKey[Output, Output] = models.ForeignKey(  # type: ignore[misc]
+        Output, models.CASCADE, null=True
+    )  # null only in a run for answers, until there is one
+    case = models.ForeignKey(Case, models.RESTRICT, null=True, related_name="+", db_index=False)  # only in such a run
     baseline_output = models.ForeignKey(Output, models.CASCADE, null=True, related_name="+", db_index=False)
     repeat = models.PositiveSmallIntegerField(default=0)
     state = models.PositiveSmallIntegerField(default=Status.PENDING)
@@ -156,6 +169,9 @@ class Evaluation(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["run", "output", "repeat"], name="evaluation_once"),
+            models.UniqueConstraint(
+                fields=["run", "case", "repeat"], condition=Q(case__isnull=False), name="evaluation_of_case_once"
+            ),
             models.CheckConstraint(
                 condition=Q(state=Status.SCORED, score__isnull=False) | (~Q(state=Status.SCORED) & Q(score=None)),
                 name="evaluation_score_iff_scored",

@@ -29,6 +29,7 @@ class System(models.Model):
 class Source(StrEnum):
     FILE = "file"
     API = "api"
+    PROMPT = "prompt"  # answered here
 
 
 class ArrivedExperiments(models.Manager):
@@ -47,7 +48,7 @@ class Experiment(models.Model):
     system = models.ForeignKey(System, models.RESTRICT)
     dataset_version = models.ForeignKey(DatasetVersion, models.RESTRICT)
     source = models.CharField(max_length=8)
-    is_open = models.BooleanField(default=False)  # more outputs may come
+    is_open = models.BooleanField(default=False)  # more outputs may come, or have and are yet to be judged
     is_arriving = models.BooleanField(default=False)
     outputs_digest = models.CharField(max_length=64, blank=True)  # of all outputs of a file, to know them again
     client_key = models.CharField(max_length=120, null=True)  # noqa: DJ001 - NULL is no key, and never twice the same

@@ -110,7 +110,7 @@ def evaluations_beside(request: ProjectRequest, pk: int, other: int) -> HttpResp
     return page_or_fragment(request, "experiments/evaluations_beside.html", ctx)
 
 
-def _judged(row: Evaluation) -> tuple[int, int, int | None]:
+def _judged(row: Evaluation) -> tuple[int, int | None, int | None]:
     """Who judged what: two verdicts belong together where this is the same."""
     return row.run.version.evaluator_id, row.output_id, row.baseline_output_id
 
