@@ -43,7 +43,7 @@ async def judge(ask: Ask, manner: Manner, passing: Passing, chat: Chat) -> Score
         try:
             reply = await chat.ask(ask)
         except ChatError as error:
-            return Score.failed(_why(error), str(error), replies=tuple(replies), latency_ms=_latency(replies))
+            return Score.failed(why_of(error), str(error), replies=tuple(replies), latency_ms=_latency(replies))
         try:
             verdict = manner.read(reply)
         except Unreadable as error:
@@ -90,7 +90,8 @@ def _repair(reply: Reply, error: Unreadable, manner: Manner) -> tuple[Mapping[st
     )
 
 
-def _why(error: ChatError) -> Why:
+def why_of(error: ChatError) -> Why:
+    """Why a row has failed whose question got no reply."""
     return next((why for kind, why in _WHY.items() if isinstance(error, kind)), Why.ENDPOINT)
 
 

@@ -149,13 +149,24 @@ def _check_names(
     return [_unknown(name, field, line, [name for name in names if name != SPAN]) for name, line in lines.items()]
 
 
+def not_seen(root: str, names: Sequence[str]) -> str:
+    """The sentence about a part of the case that this prompt may not read."""
+    return f"“{root}” is not there when this prompt is sent. It sees {', '.join(names[:-1])} and {names[-1]}."
+
+
 def _unknown(name: str, field: str, line: int, names: Sequence[str]) -> FieldError:
+    if "outputs" not in names:
+        message = not_seen(name, names) if name in (*ROOTS, SPAN) else f"There is no “{name}”. {_there_are(names)}."
+        return FieldError(field, message, line, nearest(name, names), name)
     if name == COMPARISON:
         message = "“comparison” is there only where two results are compared; this evaluator sees one."
         return FieldError(field, message, line, None, name)
     if name in SINGLE_NAMES and f"{name}s" not in names:
         message = f"“{name}” stands in single braces, {{{name}}}; in double braces write its path."
         return FieldError(field, message, line, SINGLE_NAMES[name].path, name)
-    there_are = f"{', '.join(names[:-1])} and {names[-1]}"
-    message = f"“{name}” is no name of a case and no variable. There are {there_are}; Mapping adds names of your own."
+    message = f"“{name}” is no name of a case and no variable. {_there_are(names)}; Mapping adds names of your own."
     return FieldError(field, message, line, nearest(name, names), name)
+
+
+def _there_are(names: Sequence[str]) -> str:
+    return f"There are {', '.join(names[:-1])} and {names[-1]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import TracebackType
@@ -14,7 +14,7 @@ from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes
 from evaluators.core import COMPARISON, ROOTS, FieldError, Sample
 from evaluators.paths import SPAN, MissingPath, Path, parse, resolve
 from evaluators.prompts.budget import PLACE, Budget
-from evaluators.prompts.checking import TOO_DEEP, check
+from evaluators.prompts.checking import TOO_DEEP, check, not_seen
 from evaluators.prompts.language import Missing, Sandbox, range_
 from evaluators.prompts.marking import Marker
 from evaluators.prompts.rendering import Rendered, RenderError, collected
@@ -127,18 +127,23 @@ def _line(template: Template, trace: TracebackType | None) -> int | None:
 
 
 @lru_cache(maxsize=64)
-def compile(source: str, compares: bool = False, variables: tuple[tuple[str, str], ...] = ()) -> Prompt:
+def compile(
+    source: str,
+    compares: bool = False,
+    variables: tuple[tuple[str, str], ...] = (),
+    sees: tuple[str, ...] = (*ROOTS, SPAN),
+) -> Prompt:
     """The prompt that the text spells. Raises PromptError with everything that is wrong.
 
     `comparison` is there in a prompt that compares. `variables` are names with the path that each stands for, in the
-    spelling of `paths`; none is the name of a root.
+    spelling of `paths`; none is the name of a root. `sees` are the parts of a case that it may read.
     """
     if not source.strip():
         raise PromptError((FieldError(FIELD, "Write a prompt: what to look at, and how to judge it."),))
     if len(source) > MOST_CHARACTERS:
         raise PromptError((FieldError(FIELD, f"A prompt has at most {MOST_CHARACTERS:,} characters."),))
     try:
-        return _read(source, compares, {name: parse(path) for name, path in variables})
+        return _read(source, compares, {name: parse(path) for name, path in variables}, sees)
     except PromptError:
         raise
     except TemplateSyntaxError as error:
@@ -151,14 +156,16 @@ def compile(source: str, compares: bool = False, variables: tuple[tuple[str, str
     raise PromptError((fault,))
 
 
-def _read(source: str, compares: bool, variables: Mapping[str, Path]) -> Prompt:
+def _read(source: str, compares: bool, variables: Mapping[str, Path], sees: Sequence[str]) -> Prompt:
     tree = SANDBOX.parse(_with_span_attributes(source, variables))
-    roots = [root for root in ROOTS if compares or root != COMPARISON]
-    if errors := check(tree, FIELD, SANDBOX, [*roots, *variables, SPAN]):
+    names = [root for root in sees if root != SPAN and (compares or root != COMPARISON)] + list(variables)
+    if errors := check(tree, FIELD, SANDBOX, [*names, SPAN] if SPAN in sees else names):
         raise PromptError(tuple(errors))
     literal = "".join(text.data for text in tree.find_all(nodes.TemplateData))
     marker = Marker(source, variables)
     marker.visit(tree)
+    if unseen := next((path.root for path in marker.reads if path.root not in sees), None):
+        raise PromptError((FieldError(FIELD, not_seen(unseen, sees)),))
     template = Template.from_code(SANDBOX, SANDBOX.compile(tree), {})
     template.new_context()  # fills Jinja's own caches before threads share it
     return Prompt(source, literal, tuple(marker.reads), compares, variables, template, dict(marker.names))

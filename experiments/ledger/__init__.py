@@ -11,6 +11,7 @@ settle     writes scores, each once: the row's state lets only the first one in;
 finish     closes slices and runs
 alone      tries the rows of a slice that ended two workers, one at a time
 sweep      frees what dead workers held and wakes what nobody works on
+answers    runs that get answers: starts them, has what came judged; `cases` writes their rows
 verbs      stop, resume, retry
 blocked    says why a row has not run yet, from the conditions above
 progress   counts

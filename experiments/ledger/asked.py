@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from experiments.models import Output, Priority, Run
+from experiments.models import Priority, Run
 
 MOST_OUTPUTS = 10_000  # of a fixed number; their ids are kept with the run
 MOST_REPEATS = 20
@@ -65,16 +65,16 @@ class Asked:
         """Whether a run judges the same outputs as often, and keeps as much of it."""
         return (run.selection, run.repeats, run.keeps_details) == (self.selection, self.repeats, self.keeps_details)
 
-    def sample(self, outputs: QuerySet[Output]) -> list[int] | None:
-        """The ids of the outputs, where it is a fixed number of them. At most two queries."""
+    def sample(self, found: QuerySet[Any], order: str = "pk") -> list[int] | None:
+        """The ids of what was found, where it is a fixed number of it. At most two queries."""
         if self.take == Take.FIRST:
-            return list(outputs.order_by("pk").values_list("pk", flat=True)[: self.n])
+            return list(found.order_by(order, "pk").values_list("pk", flat=True)[: self.n])
         if self.take != Take.RANDOM:
             return None
-        total = outputs.count()
+        total = found.count()
         chance = random.Random(self.seed)  # noqa: S311 - a sample, not a secret
         places = [place + 1 for place in chance.sample(range(total), min(self.n, total))]
-        numbered = outputs.annotate(place=Window(RowNumber(), order_by="pk"))
+        numbered = found.annotate(place=Window(RowNumber(), order_by="pk"))
         return sorted(numbered.filter(place__in=places).values_list("pk", flat=True))
 
 

@@ -208,10 +208,10 @@ def _in_line(run: Run, rows: int, around: Around) -> Waiting:
     others = [other for other in around.ready(lane_of(run)) if other.pk != run.pk]
     first = next((other for other in others if other.priority > run.priority), None)
     if first:
-        return Waiting(rows, f"“{first.version.evaluator.name}” has a higher priority and is served first.")
+        return Waiting(rows, f"“{first.title}” has a higher priority and is served first.")
     alike = next((other for other in others if other.priority == run.priority), None)
     if alike:
-        return Waiting(rows, f"Workers serve runs in turn; “{alike.version.evaluator.name}” is also being served.")
+        return Waiting(rows, f"Workers serve runs in turn; “{alike.title}” is also being served.")
     return Waiting(rows, "Next in line: a worker takes them as soon as it has room.")
 
 

@@ -20,12 +20,20 @@ from evalstudio.calls.leases import alive
 from evaluators.core import Lane, Sample
 from experiments.ledger.finish import OPEN, PENDING
 from experiments.ledger.limits import WITHIN_LIMITS, affordable
-from experiments.models import Evaluation, Run, RunState, Slice
+from experiments.models import Evaluation, Purpose, Run, RunState, Slice
 from experiments.samples import compared
 
 CRASHES = 2  # a slice that has ended so many workers is tried alone
 MOST_SLICES = 16  # leased at once
+JUDGED = (
+    "output__case__inputs",
+    "output__case__expected_outputs",
+    "output__case__metadata",
+    "output__body__outputs",
+    "output__body__steps",
+)
 BASELINE = ("baseline_output__body__outputs", "baseline_output__body__steps")
+ASKED = ("case__inputs", "case__metadata")
 
 ENDPOINT_IS_OPEN = Q(connection=None) | Q(connection__archived_at=None) & (
     Q(connection__blocked_until=None) | Q(connection__blocked_until__lte=Now())
@@ -63,7 +71,7 @@ def ready_runs(lane: Lane, which: Q = TOGETHER) -> QuerySet[Run]:
     free = Slice.objects.filter(FREE, which, run_id=OuterRef("pk"))
     return (
         Run.objects.filter(ENDPOINT_IS_OPEN, WITHIN_LIMITS, Exists(free), state=RunState.ACTIVE, lane=lane)
-        .select_related("version__evaluator", "connection")
+        .select_related("version__evaluator", "connection", "experiment__system__prompt")
         .order_by("-priority", F("served_at").asc(nulls_first=True), "pk")
     )
 
@@ -113,16 +121,9 @@ def _lease_slices(run: Run, lease_id: str, which: Q, room: int) -> list[Slice]:
 
 def read_rows(claimed: Claim) -> list[Row]:
     """The pending rows of what was claimed, in order, with cases and outputs. One query, and no transaction."""
-    columns = (
-        "id",
-        "repeat",
-        "output__case__inputs",
-        "output__case__expected_outputs",
-        "output__case__metadata",
-        "output__body__outputs",
-        "output__body__steps",
-        *(BASELINE if claimed.run.baseline_id else ()),
-    )
+    is_asked = claimed.run.purpose == Purpose.ANSWERS
+    columns = ASKED if is_asked else (*JUDGED, *BASELINE) if claimed.run.baseline_id else JUDGED
+    sample_of = _asked if is_asked else _sample
     last_ids = [part.last_id for part in claimed.slices]
     pending = Evaluation.objects.filter(_stretches(claimed.slices), run=claimed.run, **PENDING).order_by("id")
     return [
@@ -130,10 +131,15 @@ def read_rows(claimed: Claim) -> list[Row]:
             row_id,
             claimed.run.pk,
             claimed.slices[bisect_left(last_ids, row_id)].pk,
-            _sample(*values),
+            sample_of(*values),
         )
-        for row_id, *values in pending.values_list(*columns)
+        for row_id, *values in pending.values_list("id", "repeat", *columns)
     ]
+
+
+def _asked(attempt: int, inputs: Any, metadata: Any) -> Sample:
+    """A case as a system sees it that has yet to answer."""
+    return Sample(inputs=inputs, metadata=metadata, repeat=attempt)
 
 
 def _sample(repeat: int, inputs: Any, expected: Any, metadata: Any, outputs: Any, steps: Any, *baseline: Any) -> Sample:

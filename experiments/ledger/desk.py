@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 
 from evaluators.core import Lane, Needs, Score
 from evaluators.engine import Work, broken_work, work_of
+from experiments.ledger.answers import Following, close_answered
 from experiments.ledger.claim import Claim, Row, claim, lane_of, read_rows, release
 from experiments.ledger.finish import close_slices, finish_run, land_run
 from experiments.ledger.limits import stop_at_limits
 from experiments.ledger.settle import Book, settle
-from experiments.models import Run, RunState, Slice
+from experiments.models import Purpose, Run, RunState, Slice
+from experiments.outputs import answering
+from experiments.outputs.prompting import Recipe
 
 CLOSED_TOGETHER = 8  # slices
 
@@ -33,6 +36,7 @@ class Served:
     connection_id: int | None
     book: Book
     is_limited: bool
+    following: Following | None = None  # of a run for answers: who judges them
 
 
 @dataclass
@@ -69,6 +73,8 @@ class Desk:
             settle(self.runs[run_id].book, [(row.id, score) for row, score in group])
             self._forgive({row.slice_id for row, _ in group})
             self.put_back(row for row, _ in group)
+            if following := self.runs[run_id].following:
+                following.pass_on()
         return stop_at_limits([run_id for run_id in by_run if self.runs[run_id].is_limited])
 
     def put_back(self, rows: Iterable[Row]) -> None:
@@ -108,7 +114,9 @@ class Desk:
         if close_slices(empty) < len(empty):
             release(self.lease_id, empty)
         for run_id in runs - going_on:
-            finish_run(run_id) or land_run(run_id)
+            is_over = finish_run(run_id) or land_run(run_id)
+            if is_over and self.runs[run_id].following:
+                close_answered()
 
     def _forgive(self, slice_ids: set[int]) -> None:
         """A slice that gets on is not to blame for the workers that ended while they held it."""
@@ -121,12 +129,17 @@ class Desk:
 
 def _served(run: Run) -> Served:
     is_limited = run.limit_usd is not None or run.limit_s is not None
-    return Served(_work_for(run), run.connection_id, Book(run.pk, run.keeps_details), is_limited)
+    answers_of = run.experiment_id if run.purpose == Purpose.ANSWERS else None
+    book = Book(run.pk, run.keeps_details, answers_of)
+    following = Following(answers_of) if answers_of else None
+    return Served(_work_for(run), run.connection_id, book, is_limited, following)
 
 
 def _work_for(run: Run) -> Work:
     """A version that can no longer be read fails its rows with the reason, instead of ending its workers."""
     try:
+        if run.purpose == Purpose.ANSWERS:
+            return answering.work_of(Recipe.of(run.experiment.system.prompt.config), run.pk)
         return work_of(run.version)
     except Exception as error:  # noqa: BLE001 - whatever a kind raises about an old configuration
         return broken_work(error, Needs(lane_of(run), run.connection_id))

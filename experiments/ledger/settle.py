@@ -16,7 +16,8 @@ from django.db.models import Max
 from evalstudio.calls.replies import Reply
 from evaluators.core import Score, Status, Why
 from experiments.ledger.keeping import keep_replies, keep_words, now_sql, storable
-from experiments.models import Run, RunLabel
+from experiments.models import Experiment, Run, RunLabel
+from experiments.outputs.answering import Answer, keep_answers
 
 MOST_ROWS = 500  # a transaction
 LABEL_LENGTH = RunLabel._meta.get_field("label").max_length
@@ -30,6 +31,7 @@ class Book:
 
     run_id: int
     keeps_details: bool = True
+    answers_of: int | None = None  # the experiment that gets its answers as outputs
     labels: dict[str, int] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
 
@@ -66,7 +68,12 @@ def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
         settled = _update_rows(scored, labels)
         kept = ((row_id, score) for row_id, score in scored if row_id in settled)
         keep_words(kept if book.keeps_details else ((row_id, _bare(score)) for row_id, score in kept))
+        answers = {row_id: score for row_id, score in scored if row_id in settled and isinstance(score, Answer)}
+        if book.answers_of and answers:
+            keep_answers(book.answers_of, answers)
         _count(book, replies)
+        if book.answers_of and answers:  # under the run's lock, which who closes the experiment takes as well
+            Experiment.objects.filter(pk=book.answers_of, is_open=False).update(is_open=True)
     return settled
 
 

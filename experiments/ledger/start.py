@@ -14,7 +14,7 @@ from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.pairing import outputs_of
-from experiments.ledger import turns
+from experiments.ledger import cases, turns
 from experiments.ledger.asked import Asked
 from experiments.ledger.finish import OPEN, finish_run
 from experiments.ledger.limits import deadline, has_spent, said_of
@@ -160,11 +160,14 @@ def _check_pair(needs: Needs, experiment: Experiment, baseline: Experiment | Non
 def prepare(run_id: int) -> None:
     """Write the rows and slices that a run lacks, then let it be worked on. Safe to repeat and to interrupt."""
     after, size = 0, None
-    while (upto := _end_of_batch(run_id, after)) is not None:
+    asks = Run.objects.filter(pk=run_id, purpose=Purpose.ANSWERS).exists()
+    end_of_batch = cases.end_of_batch if asks else _end_of_batch
+    insert_rows = cases.insert_rows if asks else _insert_rows
+    while (upto := end_of_batch(run_id, after, BATCH)) is not None:
         with transaction.atomic():
             run = Run.objects.select_for_update().get(pk=run_id)
             size = size or _slice_size(run)
-            if _insert_rows(run, after, upto):
+            if insert_rows(run, after, upto):
                 _insert_slices(run, size)
                 _reopen(run)
         after = upto
@@ -190,18 +193,23 @@ def _connection(needs: Needs, project_id: int) -> Connection | None:
     return connection
 
 
-def _end_of_batch(run_id: int, after: int) -> int | None:
+def _end_of_batch(run_id: int, after: int, batch: int) -> int | None:
     """The id of the last output of the next batch, None when there are no more."""
     left = Output.objects.filter(experiment__runs=run_id, id__gt=after).order_by("id").values_list("id", flat=True)
-    return left[BATCH - 1 : BATCH].first() or left.aggregate(last=Max("id"))["last"]
+    return left[batch - 1 : batch].first() or left.aggregate(last=Max("id"))["last"]
 
 
 def _slice_size(run: Run) -> int:
     """Rows a slice: small runs are cut so that all workers get some, large ones so that slices stay few."""
     if run.limit_usd is not None:
         return LEAST_ROWS  # what is taken at once is reserved
-    outputs = len(run.sample) if run.sample is not None else Output.objects.filter(experiment=run.experiment_id).count()
-    return max(LEAST_ROWS, min(outputs * run.repeats // 64, 64 if run.connection_id else 256))
+    if run.sample is not None:
+        size = len(run.sample)
+    elif run.purpose == Purpose.ANSWERS:
+        size = run.experiment.dataset_version.n_cases
+    else:
+        size = Output.objects.filter(experiment=run.experiment_id).count()
+    return max(LEAST_ROWS, min(size * run.repeats // 64, 64 if run.connection_id else 256))
 
 
 def _insert_rows(run: Run, after: int, upto: int) -> int:

@@ -16,6 +16,7 @@ from evalstudio.calls import leases
 from evalstudio.calls.models import Lease
 from experiments.ledger import turns
 from experiments.ledger.alone import fail_deadly_rows
+from experiments.ledger.answers import close_answered
 from experiments.ledger.claim import ANY, ready_runs
 from experiments.ledger.finish import OPEN, finish_run, land_run
 from experiments.ledger.limits import stop_at_limits
@@ -62,6 +63,7 @@ def _tie_up_ends() -> None:
     stop_at_limits()
     for run_id, state in Run.objects.filter(state__in=(RunState.ACTIVE, RunState.STOPPING)).values_list("pk", "state"):
         finish_run(run_id) or (state == RunState.STOPPING and land_run(run_id))
+    close_answered()
 
 
 def call_workers() -> None:
