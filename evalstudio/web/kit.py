@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
+from evalstudio.web import kit_charts
 from evalstudio.web.icons import ICONS
 from evalstudio.web.pagination import Page
 
@@ -138,6 +139,7 @@ def kit(request: HttpRequest) -> HttpResponse:
         "states": STATES,
         "counts": COUNTS,
         "rows": ROWS,
+        "charts": kit_charts.made_up(),
         "page": Page([], "earlier", "later"),
         "form": form,
         "prompt": PROMPT,

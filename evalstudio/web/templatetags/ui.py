@@ -15,7 +15,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evalstudio.web import icons, marks, numbers
+from evalstudio.web import charts, icons, marks, numbers
 
 register = template.Library()
 
@@ -121,6 +121,12 @@ def progress(counts: Any, label: str = "") -> dict[str, Any]:
     parts, settled, total = marks.progress_parts(counts)
     words = f"{numbers.count(settled)} of {numbers.count(total)} settled"
     return {"parts": parts, "spoken": f"{label}: {words}" if label else words}
+
+
+@register.inclusion_tag("_chart.html")
+def chart(chart: charts.Chart) -> dict[str, Any]:
+    """A chart with its table; charts.js draws it when it comes near."""
+    return {"chart": chart}
 
 
 # --- Figures ----------------------------------------------------------------------------------------------------------
