@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from evaluators.stats.estimate import CONFIDENCE, Moments, standard_error, student_t
+from evaluators.stats.tails import student_p
 
 BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
 
@@ -15,7 +17,8 @@ BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
 class Difference:
     """A mean difference in [−1, 1] with its 95 % interval, from n pairs in `clusters` cases of `asked` pairs.
 
-    `refused` is a sentence, and then there is no value or no interval.
+    `refused` is a sentence, and then there is no value or no interval. `p_value` is two-sided and below 0.05 exactly
+    where the interval leaves out zero.
     """
 
     value: float | None
@@ -26,6 +29,13 @@ class Difference:
     asked: int
     method: str
     refused: str | None = None
+    standard_error: float | None = None
+    p_value: float | None = None
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of the difference from case to case, in units of the score."""
+        return None if self.standard_error is None else self.standard_error * math.sqrt(self.clusters)
 
     def verdict(self, direction: Literal["higher", "lower"]) -> str:
         """Better or worse where the interval leaves no doubt which side of zero it is on, otherwise "cannot tell"."""
@@ -52,11 +62,14 @@ def paired(differences: Iterable[tuple[Hashable, float]], asked: int) -> Differe
         may_differ = 1 - (1 - CONFIDENCE) ** (1 / moments.clusters)
         low, high = mean - may_differ * (1 + mean), mean + may_differ * (1 - mean)
         method = "all cases equal: bound on the share that may differ"
+        p_value = (1 + abs(mean)) ** -moments.clusters  # the confidence at which the bound reaches zero
     else:
         half = student_t(moments.clusters - 1) * error
         low, high = max(-1.0, mean - half), min(1.0, mean + half)
         method = "paired t interval over cases, cluster-robust"
-    return Difference(mean, low, high, moments.n, moments.clusters, asked, method)
+        p_value = student_p(mean / error, moments.clusters - 1)
+    sizes = moments.n, moments.clusters, asked
+    return Difference(mean, low, high, *sizes, method, standard_error=error, p_value=p_value)
 
 
 def _refused(value: float | None, moments: Moments, asked: int, sentence: str) -> Difference:

@@ -4,6 +4,7 @@ import math
 import random
 
 import pytest
+from scipy import stats
 
 from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE, paired
 
@@ -62,3 +63,24 @@ def test_the_interval_holds_in_95_of_100():
         found = of([random_.choice((-0.5, 0, 0, 0, 0.5, 0.5)) for _ in range(40)])
         hits += found.low <= 1 / 12 <= found.high
     assert math.isclose(hits / 2000, 0.95, abs_tol=0.02)
+
+
+def test_the_p_value_is_that_of_the_paired_t_test():
+    random_ = random.Random(3)
+    draws = [random_.gauss(0.1, 0.3) for _ in range(25)]
+    assert of(draws).p_value == pytest.approx(stats.ttest_1samp(draws, 0).pvalue)
+
+
+@pytest.mark.parametrize("differences", [[0.0] * 30, [0.1] * 20, [0.4] * 20, [0.3, 0.2, 0.1, -0.1], [-0.2, -0.3]])
+def test_the_p_value_is_below_5_in_100_exactly_where_the_interval_leaves_out_zero(differences):
+    found = of(differences)
+    assert (found.p_value < 0.05) == (found.verdict("higher") != CANNOT_TELL)
+
+
+def test_a_refused_difference_has_no_p_value():
+    assert of([0.3]).p_value is None
+    assert of([0.3]).deviation is None
+
+
+def test_the_deviation_is_that_of_cases():
+    assert of([0.1, 0.2, 0.3, 0.4, 0.5]).deviation == pytest.approx(0.158114, abs=1e-6)
