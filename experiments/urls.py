@@ -19,6 +19,7 @@ from experiments.views import (
     noise,
     pairs,
     peeks,
+    prompts,
     results,
     runs,
     scores,
@@ -77,6 +78,11 @@ pair_urls = [
     ),
 ]
 
+prompt_urls = [
+    path("experiments/prompt/", prompts.prompt_new, name="prompt-new"),
+    path("experiments/prompt/preview/", prompts.prompt_preview, name="prompt-preview"),
+]
+
 run_urls = [
     path("experiments/<int:pk>/run/", starting.run_start, name="run-start"),
     path("experiments/<int:pk>/scores/", scores.scores_upload, name="scores-upload"),
@@ -99,4 +105,4 @@ trial_urls = [
     path("evaluations/<int:pk>/beside/<int:other>/", change.evaluations_beside, name="evaluations-beside"),
 ]
 
-urlpatterns = [*trial_urls, *dataset_urls, *bench_urls, *result_urls, *pair_urls, *run_urls]
+urlpatterns = [*trial_urls, *dataset_urls, *bench_urls, *result_urls, *pair_urls, *prompt_urls, *run_urls]

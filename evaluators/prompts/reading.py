@@ -157,7 +157,7 @@ def compile(
 
 
 def _read(source: str, compares: bool, variables: Mapping[str, Path], sees: Sequence[str]) -> Prompt:
-    tree = SANDBOX.parse(_with_span_attributes(source, variables))
+    tree = SANDBOX.parse(_with_span_attributes(source, variables) if SPAN in sees else source)
     names = [root for root in sees if root != SPAN and (compares or root != COMPARISON)] + list(variables)
     if errors := check(tree, FIELD, SANDBOX, [*names, SPAN] if SPAN in sees else names):
         raise PromptError(tuple(errors))

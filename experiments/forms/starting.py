@@ -27,7 +27,8 @@ def splits_of(experiment: Experiment) -> list[str]:
     return [name for name in facets_of(experiment.dataset_version).splits if name]
 
 
-def _whole(label: str, least: int, most: int, said: str = "") -> forms.IntegerField:
+def whole(label: str, least: int, most: int, said: str = "") -> forms.IntegerField:
+    """A whole number that may be left out."""
     said = said or f"Give a whole number from {least:,} to {most:,}."
     return forms.IntegerField(
         label=label,
@@ -76,46 +77,36 @@ class BoundsForm(forms.Form):
         }
 
 
-class OptionsForm(BoundsForm):
-    """All options. What is left out is as in a plain run: every output, once, with all details."""
+class TakeForm(BoundsForm):
+    """What is taken, how often, and how far that may go. What is left out is as in a plain run: all, once."""
 
-    field_order = ("take", "n", "seed", "split", "repeats", "scores_only", "again")
+    things = "outputs to judge"
 
     take = forms.ChoiceField(label="Outputs", choices=TAKES, required=False)
-    n = _whole("How many", 1, MOST_OUTPUTS)
-    seed = _whole("Seed", 0, MOST_SEED)
+    n = whole("How many", 1, MOST_OUTPUTS)
+    seed = whole("Seed", 0, MOST_SEED)
     split = forms.CharField(label="Split", required=False, max_length=40)
-    repeats = _whole("Times each", 1, MOST_REPEATS)
-    scores_only = forms.BooleanField(label="Scores only: keep no reasons and no replies", required=False)
-    again = forms.BooleanField(
-        label="Judge all again: a new run from no reply that is kept; the earlier one stays readable", required=False
-    )
+    repeats = whole("Times each", 1, MOST_REPEATS)
 
     def __init__(self, data: Any = None, *, splits: list[str], **more: Any) -> None:
         super().__init__(data, **more)
         self.splits = splits
         self.fields["split"].widget = forms.Select(choices=[("", "choose one"), *((name, name) for name in splits)])
         if not splits:
-            self.fields["take"].choices = TAKES[:-1]  # type: ignore[attr-defined]
-
-    @classmethod
-    def like(cls, run: Run, splits: list[str]) -> OptionsForm:
-        """The form with the options of a run."""
-        options = {**(run.selection or {}), "repeats": run.repeats, "scores_only": not run.keeps_details}
-        return cls(splits=splits, initial={**BoundsForm.of(run).initial, **options})
+            self.fields["take"].choices = self.fields["take"].choices[:-1]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         take = cleaned.get("take")
         if take in (Take.FIRST, Take.RANDOM) and cleaned.get("n") is None and "n" not in self.errors:
-            self.add_error("n", "Say how many outputs to judge.")
+            self.add_error("n", f"Say how many {self.things}.")
         if take == Take.SPLIT and cleaned.get("split") not in self.splits:
             self.add_error(
                 "split" if self.splits else "take", f"Choose a split: {', '.join(self.splits) or 'there is none'}."
             )
         return cleaned
 
-    def asked(self) -> Asked:
+    def asked(self, **more: Any) -> Asked:
         """What the valid form asks for."""
         said = self.cleaned_data
         return Asked(
@@ -124,7 +115,27 @@ class OptionsForm(BoundsForm):
             seed=said["seed"] or 0,
             split=said["split"],
             repeats=said["repeats"] or 1,
-            keeps_details=not said["scores_only"],
-            again=said["again"],
             **self.bounds(),
+            **more,
         )
+
+
+class OptionsForm(TakeForm):
+    """All options of a run that judges; with all details unless scores are enough."""
+
+    field_order = ("take", "n", "seed", "split", "repeats", "scores_only", "again")
+
+    scores_only = forms.BooleanField(label="Scores only: keep no reasons and no replies", required=False)
+    again = forms.BooleanField(
+        label="Judge all again: a new run from no reply that is kept; the earlier one stays readable", required=False
+    )
+
+    @classmethod
+    def like(cls, run: Run, splits: list[str]) -> OptionsForm:
+        """The form with the options of a run."""
+        options = {**(run.selection or {}), "repeats": run.repeats, "scores_only": not run.keeps_details}
+        return cls(splits=splits, initial={**BoundsForm.of(run).initial, **options})
+
+    def asked(self, **more: Any) -> Asked:
+        said = self.cleaned_data
+        return super().asked(keeps_details=not said["scores_only"], again=said["again"], **more)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from evalstudio.calls.replies import Ask, ChatError, Reply
 from evalstudio.web.foreign import storable
 from evaluators.asking import why_of
 from evaluators.core import Needs, Sample, Score, Status, Why
-from evaluators.engine import Work
+from evaluators.engine import Work, evaluate_now
 from evaluators.paths import MissingPath
 from evaluators.prompts import PromptError, RenderError
 from evaluators.tools import Tools
@@ -43,6 +44,9 @@ class Job:
 class Answering:
     """What the engine asks of a calling kind."""
 
+    def needs(self, job: Job) -> Needs:
+        return Needs("net", job.recipe.model.connection_id)
+
     async def one(self, job: Job, sample: Sample, tools: Tools) -> Score:
         """The answer to one case; unscored where the case lacks what the prompt reads. NotNow passes through."""
         recipe = job.recipe
@@ -62,7 +66,22 @@ class Answering:
 
 def work_of(recipe: Recipe, run_id: int) -> Work:
     """The work of a run for answers."""
-    return Work(Answering(), Job(recipe, run_id), Needs("net", recipe.model.connection_id))
+    kind, job = Answering(), Job(recipe, run_id)
+    return Work(kind, job, kind.needs(job))
+
+
+def try_now(recipe: Recipe, sample: Sample, limit_s: float) -> Score:
+    """The answer to one case while somebody waits; nothing of it is kept. Raises NotNow when no slot comes free."""
+    return evaluate_now(Answering(), Job(recipe, 0), sample, _tools_once, limit_s=limit_s)
+
+
+@asynccontextmanager
+async def _tools_once() -> AsyncIterator[Tools]:
+    """A client that tries once: who waits wants to read what is wrong."""
+    from evalstudio.calls.chat import ONCE, open_chat
+
+    async with open_chat(patience=ONCE) as chat:
+        yield Tools(chat=chat)
 
 
 def ask_of(recipe: Recipe, messages: tuple[Mapping[str, str], ...], *, nonce: int) -> Ask:

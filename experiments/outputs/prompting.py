@@ -12,7 +12,7 @@ import orjson
 from evaluators import prompts
 from evaluators.core import FieldError, Sample
 from evaluators.paths import MissingPath
-from evaluators.prompts import PromptError
+from evaluators.prompts import Part, PromptError
 from experiments.datasets.contents import digest_of
 
 SEES = ("inputs", "metadata")  # of a case: what is expected, and what was answered, is none of the system's business
@@ -34,9 +34,15 @@ class Texts:
         both = (("system", self.system), ("user", self.user))
         return tuple((role, text) for role, text in both if role == "user" or text.strip())
 
+    def rendered(self, sample: Sample) -> list[tuple[str, tuple[Part, ...]]]:
+        """Role and pieces of each message about a case. Raises PromptError, MissingPath, RenderError."""
+        return [(role, _compiled(text).render(sample).parts) for role, text in self.templates]
+
     def messages(self, sample: Sample) -> tuple[Mapping[str, str], ...]:
-        """What is sent about a case: values stand in it as they are. Raises PromptError, MissingPath, RenderError."""
-        return tuple({"role": role, "content": _rendered(text, sample)} for role, text in self.templates)
+        """What is sent about a case: values stand in it as they are. Raises as above."""
+        return tuple(
+            {"role": role, "content": "".join(part.text for part in parts)} for role, parts in self.rendered(sample)
+        )
 
     def check(self) -> list[FieldError]:
         """Everything that is wrong with the templates; empty when they may be sent."""
@@ -45,11 +51,6 @@ class Texts:
 
     def lacks(self, missing: MissingPath) -> str:
         return f"The prompt reads {missing.path}, which this case does not have."
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The places of a case that it reads."""
-        return tuple(dict.fromkeys(path for _, text in self.templates for path in _compiled(text).paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +110,6 @@ def read(text: str, *, as_json: bool) -> tuple[dict[str, Any], str]:
 
 def _compiled(text: str) -> prompts.Prompt:
     return prompts.compile(text, sees=SEES)
-
-
-def _rendered(text: str, sample: Sample) -> str:
-    return "".join(part.text for part in _compiled(text).render(sample).parts)
 
 
 def _check(text: str, field: str) -> list[FieldError]:

@@ -43,7 +43,7 @@ def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Expe
         **_row_links(request, frame["here"]),
         "case_sort_url": _link(request, sort="case"),
         "all_url": request.path,
-        "addable": _addable(request, runs, compares=baseline is not None) if frame["can_run"] else [],
+        "addable": addable(request, runs, compares=baseline is not None) if frame["can_run"] else [],
     }
     if ctx["addable"]:
         ctx["options"] = OptionsForm(splits=splits_of(experiment), auto_id="run_%s")
@@ -149,7 +149,7 @@ def _order_sentence(view: View, names: tuple[str, str] | None) -> str:
     return f"{'Lowest' if view.sort == 'low' else 'Highest'} {view.run.version.evaluator.name} first"
 
 
-def _addable(request: ProjectRequest, runs: list[Run], *, compares: bool) -> list[EvaluatorVersion]:
+def addable(request: ProjectRequest, runs: list[Run], *, compares: bool) -> list[EvaluatorVersion]:
     """Published versions of the project's evaluators that can run here and have not."""
     published = EvaluatorVersion.objects.filter(
         evaluator__project=request.project, evaluator__archived_at=None, evaluator__published_version=F("pk")

@@ -7,6 +7,7 @@ import pytest
 from evalstudio.calls.models import Connection
 from evaluators.models import Evaluator
 from experiments.models import Case, CaseSpan, Dataset, DatasetVersion, Experiment, Output, OutputBody, System
+from tests.experiments.prompted import ask, make_prompt, questions  # noqa: F401
 from tests.experiments.small_kinds import SMALL_KINDS
 
 

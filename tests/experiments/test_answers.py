@@ -20,9 +20,9 @@ from experiments.ledger.turn import work
 from experiments.models import Evaluation, Experiment, Output, OutputBody, Purpose, Run, RunState, System
 from experiments.outputs.prompting import Texts
 from tests.experiments.nursery import Nursery
-from tests.experiments.prompted import add_case, ask, make_prompt, questions  # noqa: F401
-from tests.local_chat_server import broken, completion, refused, says
+from tests.experiments.prompted import add_case
 from tests.local_chat_server import Answer as Sent
+from tests.local_chat_server import broken, completion, refused, says
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
 

@@ -1,0 +1,56 @@
+"""Starting a prompt: an experiment for every recipe, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+
+from evalstudio.projects.models import AuditEntry, Project, User
+from evaluators.models import EvaluatorVersion
+from experiments.ledger.answers import begin, open_experiment
+from experiments.ledger.asked import Asked
+from experiments.models import DatasetVersion, Experiment, Run
+from experiments.outputs.prompt_versions import prompt_version
+from experiments.outputs.prompting import Recipe
+
+
+def run_prompt(
+    project: Project,
+    author: User,
+    *,
+    title: str,
+    recipes: Iterable[Recipe],
+    version: DatasetVersion,
+    asked: Asked,
+    judges: Sequence[EvaluatorVersion] = (),
+    client_key: str | None = None,
+) -> list[Experiment]:
+    """One experiment for each recipe, begun; those that the client's key stands for, where it has been used.
+
+    Raises CannotStart, and then leaves nothing.
+    """
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)  # one start with a key at a time
+        if client_key and (known := _known(project, client_key)):
+            return known
+        runs: list[Run] = []
+        for number, recipe in enumerate(recipes):
+            prompt = prompt_version(project, author, title, recipe)
+            key = _key(client_key, number) if client_key else None
+            runs.append(open_experiment(prompt, version, author, asked=asked, judges=judges, client_key=key))
+            AuditEntry.note(project, author, "ran", f"{prompt} over {version}")
+    for run in runs:
+        begin(run)
+    return [run.experiment for run in runs]
+
+
+def _key(client_key: str, number: int) -> str:
+    """Keys of the experiments that came of one request; `#` keeps them apart from other keys of the client's."""
+    return f"{client_key}#{number + 1}" if number else client_key
+
+
+def _known(project: Project, client_key: str) -> list[Experiment]:
+    found = Experiment.objects.filter(project=project, source="prompt").order_by("pk")
+    first = found.filter(client_key=client_key)
+    return [*first, *found.filter(client_key__startswith=f"{client_key}#")] if first else []
