@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 urlpatterns = [
+    path("", include("evalstudio.projects.api.urls")),
     path("", include("evalstudio.calls.api.urls")),
     path("", include("evalstudio.files.api.urls")),
     path("", include("evaluators.api.urls")),

@@ -1,4 +1,4 @@
-"""The cast and the stage: alice owns a project, bob may look at it, charlie is a stranger."""
+"""The cast and the stage: alice owns a project, bob may look at it, charlie and dora are strangers."""
 
 import pytest
 
@@ -29,6 +29,11 @@ def bob(db) -> User:
 @pytest.fixture
 def charlie(db) -> User:
     return _person("charlie")
+
+
+@pytest.fixture
+def dora(db) -> User:
+    return _person("dora")
 
 
 @pytest.fixture

@@ -30,8 +30,11 @@ class ProjectRequest(SignedInRequest):
     role: Role
 
 
-def project_page(least: Role) -> Callable[[View], View]:
-    """Guard a view whose URL has `<slug:project>`: sets `request.project` and `request.role`, drops the argument."""
+def project_page(least: Role, *, reviewers: bool = False) -> Callable[[View], View]:
+    """Guard a view whose URL has `<slug:project>`: sets `request.project` and `request.role`, drops the argument.
+
+    `reviewers` lets them through a door for viewers.
+    """
 
     def guard(view: View) -> View:
         @login_required
@@ -39,7 +42,7 @@ def project_page(least: Role) -> Callable[[View], View]:
         def guarded(request: Any, project: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
             request.project = get_object_or_404(Project.objects.of(request.user), slug=project)
             request.role = request.project.role_of(request.user)
-            if request.role < least:
+            if not request.role.may(least, reviewers=reviewers):
                 raise PermissionDenied(f"This needs the role {least.title}.")
             return view(request, *args, **kwargs)
 

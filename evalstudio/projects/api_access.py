@@ -37,10 +37,14 @@ class TokenScheme(OpenApiAuthenticationExtension):
 
 
 class ProjectView(APIView):
-    """A view under `/api/projects/<slug:project>/`. Reading needs `reads`, everything else needs `writes`."""
+    """A view under `/api/projects/<slug:project>/`. Reading needs `reads`, everything else needs `writes`.
+
+    `reviewers` lets them read where a viewer may.
+    """
 
     reads = Role.VIEWER
     writes = Role.EDITOR
+    reviewers = False
     project: Project
     role: Role
     allowance: tuple[Allowance, float] | None = None  # of a token, at the time of the request
@@ -55,7 +59,7 @@ class ProjectView(APIView):
         self.role = project.role_of(request.user) or Role.VIEWER
         is_reading = request.method in ("GET", "HEAD", "OPTIONS")
         least = self.reads if is_reading else self.writes
-        if self.role < least:
+        if not self.role.may(least, reviewers=self.reviewers):
             raise PermissionDenied(f"This needs the role {least.title}.")
         if token and not is_reading and token.scope < Scope.WRITE:
             raise PermissionDenied("This token may only read.")

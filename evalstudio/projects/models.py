@@ -16,7 +16,10 @@ from django.utils.text import slugify
 
 
 class Role(IntEnum):
-    """What a member may do; each role includes those below it."""
+    """What a member may do; each role includes those below it, but that a reviewer does not look around.
+
+    Who grades must not know what systems and judges scored, so a reviewer sees only what there is to grade.
+    """
 
     VIEWER = 1
     REVIEWER = 2
@@ -26,6 +29,17 @@ class Role(IntEnum):
     @property
     def title(self) -> str:
         return self.name.lower()
+
+    @property
+    def looks_around(self) -> bool:
+        """Whether it sees the project: all but reviewers do."""
+        return self.may(Role.VIEWER)
+
+    def may(self, least: Role, *, reviewers: bool = False) -> bool:
+        """Whether it opens a door for `least`; one for viewers lets reviewers through only where it says so."""
+        if self is Role.REVIEWER and least < Role.REVIEWER:
+            return reviewers
+        return self >= least
 
 
 class User(AbstractUser):
@@ -75,12 +89,48 @@ class Membership(models.Model):
     project = models.ForeignKey(Project, models.CASCADE)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
     role = models.PositiveSmallIntegerField()
+    joined_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="membership_once"),
             models.CheckConstraint(condition=models.Q(role__gte=1, role__lte=4), name="membership_role_known"),
         ]
+
+    @property
+    def role_title(self) -> str:
+        return Role(self.role).title
+
+
+def digest_of(secret: str) -> str:
+    """How a secret of ours is stored: it is 256 random bits, so a plain digest is as safe as a slow one."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Invitation(models.Model):
+    """A link that makes whoever opens it first a member; shown once, stored as a digest, revocable."""
+
+    project = models.ForeignKey(Project, models.CASCADE)
+    role = models.PositiveSmallIntegerField()
+    note = models.CharField(max_length=80, blank=True)  # whom it is meant for
+    digest = models.CharField(max_length=64, unique=True)
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(role__gte=1, role__lte=4), name="invitation_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.note or 'somebody'} as {self.role_title}"
+
+    @property
+    def role_title(self) -> str:
+        return Role(self.role).title
 
 
 class Scope(IntEnum):
@@ -108,14 +158,9 @@ class ApiToken(models.Model):
         """The token's row and the secret, which exists nowhere else."""
         secret = f"es_{secrets.token_urlsafe(32)}"
         token = cls.objects.create(
-            project=project, user=user, name=name, scope=scope, start=secret[:8], digest=cls.digest_of(secret)
+            project=project, user=user, name=name, scope=scope, start=secret[:8], digest=digest_of(secret)
         )
         return token, secret
-
-    @staticmethod
-    def digest_of(secret: str) -> str:
-        # The secret is 256 random bits, so a plain digest is as safe as a slow one.
-        return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class TokenMinute(models.Model):

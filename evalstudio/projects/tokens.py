@@ -10,7 +10,7 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from evalstudio.projects.models import ApiToken
+from evalstudio.projects.models import ApiToken, digest_of
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -24,7 +24,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = (
             ApiToken.objects.select_related("user", "project")
-            .filter(digest=ApiToken.digest_of(words[1]), revoked_at=None, user__is_active=True)
+            .filter(digest=digest_of(words[1]), revoked_at=None, user__is_active=True)
             .first()
         )
         if token is None:

@@ -1,7 +1,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path, reverse_lazy
 
-from evalstudio.projects.views import entry, projects
+from evalstudio.projects.views import entry, members, projects
 
 urlpatterns = [
     path("", entry.home_root, name="home-root"),
@@ -23,6 +23,13 @@ urlpatterns = [
     ),
     path("projects/", projects.project_list, name="project-list"),
     path("p/<slug:project>/", projects.project_home, name="project-home"),
+    path("join/<str:token>/", members.join, name="join"),
+    path("p/<slug:project>/settings/members/", members.member_list, name="member-list"),
+    path("p/<slug:project>/settings/members/invite/", members.member_invite, name="member-invite"),
+    path("p/<slug:project>/settings/members/<int:pk>/role/", members.member_role, name="member-role"),
+    path("p/<slug:project>/settings/members/<int:pk>/remove/", members.member_remove, name="member-remove"),
+    path("p/<slug:project>/settings/invitations/<int:pk>/revoke/", members.invitation_revoke, name="invitation-revoke"),
+    path("p/<slug:project>/settings/audit/", members.audit_list, name="audit-list"),
     path("p/<slug:project>/settings/tokens/", projects.token_list, name="token-list"),
     path("p/<slug:project>/settings/tokens/<int:pk>/revoke/", projects.token_revoke, name="token-revoke"),
 ]

@@ -14,7 +14,7 @@ from evalstudio.projects import entry
 from evalstudio.projects.forms import FirstAccountForm, SignInForm
 from evalstudio.projects.models import Project
 
-_BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @require_safe
@@ -41,7 +41,7 @@ def setup(request: HttpRequest) -> HttpResponse:
         except ValueError as error:
             messages.error(request, str(error))
             return redirect("sign-in")
-        login(request, user, backend=_BACKEND)
+        login(request, user, backend=BACKEND)
         return redirect(project)
     return render(request, "projects/setup.html", {"form": form}, status=422 if form.is_bound else 200)
 
@@ -70,5 +70,5 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
             "This link was used already or is older than a day. Sign in, or start EvalStudio again for a new one.",
         )
         return redirect("home-root" if request.user.is_authenticated else "sign-in")
-    login(request, user, backend=_BACKEND)
+    login(request, user, backend=BACKEND)
     return redirect("home-root")

@@ -28,10 +28,15 @@ def project_list(request: SignedInRequest) -> HttpResponse:
 
 
 @require_safe
-@project_page(Role.VIEWER)
+@project_page(Role.VIEWER, reviewers=True)
 def project_home(request: ProjectRequest) -> HttpResponse:
-    """Decides what to look at next: what changed and what is running; the parts of higher floors come as panels."""
+    """Decides what to look at next: what changed and what is running; the parts of higher floors come as panels.
+
+    Reviewers go to what there is to grade.
+    """
     request.session["project"] = request.project.slug
+    if not request.role.looks_around:
+        return redirect("queue-list", request.project.slug)
     entries = AuditEntry.objects.filter(project=request.project).select_related("actor").order_by("-id")[:8]
     return render(request, "projects/home.html", {"entries": entries})
 

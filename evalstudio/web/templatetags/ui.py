@@ -116,9 +116,10 @@ def state_badge(state: Any, why: Any = None) -> SafeString:
 
 
 @register.inclusion_tag("_progress.html")
-def progress(counts: Any, label: str = "") -> dict[str, Any]:
-    """The bar of a run and the count of every state: scored, unscored, failed, awaiting, in_flight, pending."""
+def progress(counts: Any, label: str = "", scored: str = "scored") -> dict[str, Any]:
+    """The bar of a run and the count of every state: scored (by another word), unscored, failed, awaiting, ..."""
     parts, settled, total = marks.progress_parts(counts)
+    parts = [part | {"word": scored} if part["key"] == "scored" else part for part in parts]
     words = f"{numbers.count(settled)} of {numbers.count(total)} settled"
     return {"parts": parts, "spoken": f"{label}: {words}" if label else words}
 
@@ -203,12 +204,13 @@ def pretty_json(value: object) -> str:
 # --- The frame --------------------------------------------------------------------------------------------------------
 @register.simple_block_tag(takes_context=True)
 def places(context: Context, content: str) -> SafeString:
-    """The places of the project as links; the content of the block names the current one."""
-    project = context["request"].project
-    current = content.strip()
+    """The places of the project as links, of a reviewer only the review; the block's content names the current one."""
+    request = context["request"]
+    project, current = request.project, content.strip()
+    shown = PLACES if request.role.looks_around else [place for place in PLACES if place[0] == "review"]
     links = [
         format_html('<a href="{}"{}>{}</a>', url, SafeString(' aria-current="page"') if key == current else "", title)
-        for key, title, name in PLACES
+        for key, title, name in shown
         if (url := _address(name, project.slug))
     ]
     return SafeString("".join(links))
