@@ -16,7 +16,7 @@ class StoredFile(models.Model):
     project = models.ForeignKey(Project, models.CASCADE)
     digest = models.CharField(max_length=64)  # SHA-256 of the content
     name = models.CharField(max_length=200)
-    content_type = models.CharField(max_length=40)
+    content_type = models.CharField(max_length=100)
     size = models.PositiveIntegerField()  # bytes
     content = models.FileField(upload_to="stored", max_length=200)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)

@@ -1,4 +1,4 @@
-"""What evaluators keep: their versions and drafts, the scales they share, their golden cases and what is published."""
+"""What evaluators keep: versions and drafts, shared scales, golden cases, what is published; and the processor."""
 
 from evaluators.models.drafts import Draft
 from evaluators.models.evaluators import (
@@ -10,6 +10,7 @@ from evaluators.models.evaluators import (
     config_hash,
 )
 from evaluators.models.golden import GoldenCase, GoldenVerdict
+from evaluators.models.processors import ProcessorVersion
 from evaluators.models.scales import Scale
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "GoldenCase",
     "GoldenVerdict",
     "NewerVersion",
+    "ProcessorVersion",
     "Publication",
     "PublishingRule",
     "Scale",

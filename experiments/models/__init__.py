@@ -1,6 +1,7 @@
 """The tables of experiments: what is judged (datasets, outputs) and what came of it (ledger)."""
 
 from experiments.models.datasets import Case, CaseSpan, CaseWords, Dataset, DatasetVersion, Import, ImportState
+from experiments.models.defaults import RunDefaults
 from experiments.models.edits import CaseEdit
 from experiments.models.ledger import (
     Evaluation,
@@ -34,6 +35,7 @@ __all__ = [
     "PromptVersion",
     "Purpose",
     "Run",
+    "RunDefaults",
     "RunLabel",
     "RunState",
     "Slice",

@@ -63,6 +63,7 @@ class Run(models.Model):
     sample = models.JSONField(null=True)  # their ids, where it is a fixed number of outputs
     first_repeat = models.PositiveSmallIntegerField(default=0)
     repeats = models.PositiveSmallIntegerField(default=1)  # how often each output is judged, never from one reply
+    processor = models.PositiveIntegerField(null=True)  # number of the version it uses, 0 for none; null: it reads none
     keeps_details = models.BooleanField(default=True)  # or scores only: no reasons, no keys of replies
     priority = models.SmallIntegerField(default=Priority.NORMAL)
     limit_usd = models.FloatField(null=True)  # what its calls may cost
