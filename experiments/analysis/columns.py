@@ -23,7 +23,7 @@ from experiments.analysis.summary import Summary, summaries
 from experiments.analysis.versus import exactly, verdict
 from experiments.ledger.asked import selected
 from experiments.ledger.progress import Progress, progress_of
-from experiments.models import Experiment, Output, Purpose, Run, RunState
+from experiments.models import Experiment, Output, Purpose, Run, RunState, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def columns(runs: list[Run]) -> list[Column]:
 
 def facts(experiment: Experiment) -> dict[str, Any]:
     """Counts and means of the outputs themselves. One query; none where they are complete and were counted before."""
-    if experiment.is_open:
+    if experiment.is_open or experiment.source == Source.PROMPT:  # which a retry opens again
         return _count(experiment)
     key = f"facts-of-experiment:{experiment.pk}:{experiment.created_at.timestamp()}"
     counted = cache.get(key)

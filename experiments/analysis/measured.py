@@ -11,7 +11,7 @@ from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from evaluators.stats.estimate import Moments
-from experiments.models import Run
+from experiments.models import Purpose, Run
 
 # How each database opens a JSON object: the function, what keeps the numbers, and a number as one.
 OPENED = {
@@ -31,7 +31,7 @@ def measures_of(version: EvaluatorVersion) -> tuple[Measure, ...]:
 
 def measured(runs: Sequence[Run]) -> dict[int, dict[Measure, Moments]]:
     """The moments, over cases, of every measure of each run that has any. One query, none where no run measures."""
-    declared = {run.pk: measures for run in runs if (measures := measures_of(run.version))}
+    declared = {run.pk: found for run in runs if run.purpose != Purpose.ANSWERS and (found := measures_of(run.version))}
     sums = _sums(list(declared)) if declared else {}
     return {
         pk: {measure: sums.get((pk, measure.name), Moments()) for measure in measures}

@@ -12,6 +12,7 @@ from evalstudio.projects.models import Role
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator, EvaluatorVersion
+from experiments.analysis.answered import answered
 from experiments.analysis.columns import Column, columns, current_runs, facts
 from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, counts_of, labelled, rows_of, walk
 from experiments.analysis.neighbours import next_error
@@ -58,7 +59,10 @@ def figures(request: ProjectRequest, experiment: Experiment, baseline: Experimen
     """What the figures above the rows need, on their page and when they are polled."""
     runs = current_runs(experiment, baseline, request.GET.get("by", ""))
     shown, view = columns(runs), View.of(request.GET, runs, baseline)
+    answers = None if baseline else answered(experiment)
+    is_asked = answers is not None and answers.is_going
     return {
+        "answers": answers,
         "experiment": experiment,
         "baseline": baseline,
         "names": names_of(experiment, baseline) if baseline else None,
@@ -67,7 +71,7 @@ def figures(request: ProjectRequest, experiment: Experiment, baseline: Experimen
         "view": view,
         "columns": shown,
         "chosen": next((column for column in shown if view.run and column.run.pk == view.run.pk), None),
-        "is_going": any(column.progress and not column.progress.now.is_over for column in shown),
+        "is_going": is_asked or any(column.progress and not column.progress.now.is_over for column in shown),
         "can_run": request.role >= Role.EDITOR,
     }
 

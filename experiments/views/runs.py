@@ -28,6 +28,7 @@ from experiments.ledger.progress import AWAITS, UNDER_WAY, is_under_way, progres
 from experiments.ledger.start import CannotStart
 from experiments.ledger.turns import LANES
 from experiments.models import Priority, Purpose, Run, RunState
+from experiments.outputs.prompting import Recipe
 from experiments.views.confusion import matrix_of
 
 RESULTS = Q(purpose=Purpose.RESULTS)
@@ -39,6 +40,7 @@ SHOWS = {
     "finished": RESULTS & Q(state=RunState.FINISHED),
     "trial": Q(purpose=Purpose.TRIAL),
     "noise": Q(purpose=Purpose.NOISE),
+    "answers": Q(purpose=Purpose.ANSWERS),
 }
 WORDS = {"trial": "Trials", "noise": "Noise"}
 MOST_OF_EVALUATOR = 20
@@ -49,7 +51,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
     return Run.objects.filter(experiment__project=project).select_related(
         "version__evaluator__project",
         "version__publication",
-        "experiment__system",
+        "experiment__system__prompt",
         "experiment__project",
         "experiment__dataset_version__dataset__project",
         "baseline__system",
@@ -107,8 +109,11 @@ def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
 
 def _shown(request: ProjectRequest, run: Run, bounds: BoundsForm) -> dict[str, Any]:
     """What the page of a run shows."""
-    now, matrix = progress(run), matrix_of(run)
+    is_asked = run.purpose == Purpose.ANSWERS
+    now, matrix = progress(run), None if is_asked else matrix_of(run)
     return {
+        "is_asked": is_asked,
+        "recipe": Recipe.of(run.experiment.system.prompt.config) if is_asked else None,
         "run": run,
         "column": columns([run])[0],
         "progress": RunProgress(now),
@@ -148,7 +153,7 @@ def _verb(
 
 
 def note(request: ProjectRequest, act: str, run: Run) -> None:
-    subject = f"{run.version.evaluator.name} {run.version} on {run.subject}"
+    subject = run.title if run.purpose == Purpose.ANSWERS else f"{run.title} on {run.subject}"
     AuditEntry.note(request.project, request.user, act, subject)
 
 

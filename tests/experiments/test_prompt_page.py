@@ -153,3 +153,61 @@ def test_the_page_asks_the_database_as_often_whatever_there_is(
         questions(2, f"set {number}")
     with django_assert_max_num_queries(30):
         as_alice.get(NEW)
+
+
+@pytest.fixture
+def half_answered(ask, chat_server):
+    """An experiment that was asked for five answers: three came, two were refused."""
+    from tests.local_chat_server import refused
+
+    chat_server.then(refused(400, "Too long."), refused(400, "Too long."))
+    run = ask(5, repeats=1)
+    work("net")
+    return run
+
+
+def test_the_experiment_shows_how_many_were_answered_and_what_went_wrong(as_alice, half_answered):
+    page = as_alice.get(half_answered.experiment.get_absolute_url()).content.decode()
+    for shown in (
+        "Answers of tiny</a> 3 of 5",
+        "Retry 2 without an answer",
+        "2 failed",
+        "Repeat: {{ inputs.question }}",
+    ):
+        assert shown in page
+    assert "question 3" in page
+
+
+def test_while_it_is_answered_the_figures_are_polled_and_say_why_rows_wait(as_alice, ask):
+    run = ask(4)
+    page = as_alice.get(run.experiment.get_absolute_url()).content.decode()
+    assert 'columns/" hx-trigger="every 2s"' in page
+    assert "Why are 4 pending?" in page
+    page = as_alice.get(run.get_absolute_url()).content.decode()
+    assert "Answers of Parrot v1 · tiny" in page
+    assert "<b>4</b> rows" in page
+
+
+def test_its_run_can_be_stopped_resumed_and_retried(as_alice, half_answered):
+    pk = half_answered.pk
+    page = as_alice.get(f"/p/support/runs/{pk}/").content.decode()
+    assert "What got no answer" in page
+    assert "Too long." in page
+    as_alice.post(f"/p/support/runs/{pk}/retry/")
+    as_alice.post(f"/p/support/runs/{pk}/stop/")
+    half_answered.refresh_from_db()
+    assert half_answered.state == "stopped"
+    as_alice.post(f"/p/support/runs/{pk}/resume/")
+    work("net")
+    assert Output.objects.filter(experiment=half_answered.experiment).count() == 5
+
+
+def test_runs_for_answers_are_listed_apart_and_never_among_results(as_alice, half_answered):
+    listed = as_alice.get("/p/support/runs/").content.decode()
+    assert "Answers <b>1</b>" in listed
+    assert f"/p/support/runs/{half_answered.pk}/" not in listed
+    assert "3 of 5 answered" in as_alice.get("/p/support/runs/?show=answers").content.decode()
+    results = as_alice.get("/p/support/experiments/").content.decode()
+    assert "Parrot v1 · tiny" in results
+    assert f"by={half_answered.pk}" not in results
+    assert as_alice.get("/p/support/home/").status_code == 200
