@@ -1,4 +1,7 @@
-"""Keeps child processes alive: forks them, restarts one that dies and says so, ends them all together."""
+"""Keeps child processes alive: forks them, restarts one that dies and says so, ends them all together.
+
+One that keeps dying soon after its start is started again later and later, while the others are looked after as before.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 STOP_WITHIN_S = 15.0
+QUICK_S = 5.0  # who dies sooner after its start is likely to do so again
+LONGEST_DELAY_S = 30.0
 _PR_SET_PDEATHSIG = 1
 
 Say = Callable[[str], None]
@@ -22,9 +27,16 @@ class Child:
 
     name: str
     main: Callable[[], None]
-    pid: int = 0
+    pid: int = 0  # 0 between a death and the next start
     started_at: float = 0.0
+    starts_at: float = 0.0
     quick_deaths: int = 0
+
+    def delay_s(self) -> float:
+        """Count the death that has just been seen; how long to wait before the next start."""
+        quick = time.monotonic() - self.started_at < QUICK_S
+        self.quick_deaths = self.quick_deaths + 1 if quick else 0
+        return min(LONGEST_DELAY_S, 2.0**self.quick_deaths - 1)
 
 
 class Supervisor:
@@ -39,10 +51,9 @@ class Supervisor:
         """Returns when every child has ended after SIGINT or SIGTERM."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
-        for child in self.children:
-            self._start(child)
         while not self.stopping:
-            self._restart_the_dead()
+            for child in self.children:
+                self._look_at(child)
             time.sleep(0.2)
         self._end_all()
 
@@ -69,33 +80,37 @@ class Supervisor:
             os._exit(1)
         os._exit(0)
 
-    def _restart_the_dead(self) -> None:
-        for child in self.children:
-            pid, status = os.waitpid(child.pid, os.WNOHANG)
-            if not pid or self.stopping:
-                continue
-            _kill_group(pid)  # what it had started must not go on beside its successor
-            quick = time.monotonic() - child.started_at < 5
-            child.quick_deaths = child.quick_deaths + 1 if quick else 0
-            wait = min(30.0, 2.0**child.quick_deaths - 1)
+    def _look_at(self, child: Child) -> None:
+        """Notice its death, or start it when its time has come."""
+        if not child.pid:
+            if not self.stopping and time.monotonic() >= child.starts_at:
+                self._start(child)
+            return
+        pid, status = os.waitpid(child.pid, os.WNOHANG)
+        if not pid:
+            return
+        _kill_group(pid)  # what it had started must not go on beside its successor
+        child.pid = 0
+        wait = child.delay_s()
+        child.starts_at = time.monotonic() + wait
+        if not self.stopping:
             self.say(f"{child.name} ended ({_how(status)}); starting it again{f' in {wait:.0f} s' if wait else ''}")
-            time.sleep(wait)
-            self._start(child)
 
     def _stop(self, *_: object) -> None:
         self.stopping = True
 
     def _end_all(self) -> None:
         self.say("stopping")
-        for child in self.children:
-            _signal(child.pid, signal.SIGTERM)
+        running = {child.pid for child in self.children if child.pid}
+        for pid in running:
+            _signal(pid, signal.SIGTERM)
         deadline = time.monotonic() + STOP_WITHIN_S
-        left = {child.pid for child in self.children}
+        left = running
         while left and time.monotonic() < deadline:
             left = {pid for pid in left if os.waitpid(pid, os.WNOHANG)[0] == 0}
             time.sleep(0.05)
-        for child in self.children:
-            _kill_group(child.pid)
+        for pid in running:
+            _kill_group(pid)
         for pid in left:
             os.waitpid(pid, 0)
 
