@@ -201,6 +201,9 @@ API = {
     "api-catalogue": Door(VIEWER),
     "api-scales": Door(VIEWER, EDITOR),
     "api-scale": Door(VIEWER),
+    "api-scale-archive": Door(None, EDITOR),
+    "api-scale-restore": Door(None, EDITOR),
+    "api-publishing-rule": Door(VIEWER),  # and an owner may PUT one
     "api-imports": Door(None, EDITOR),
     "api-import": Door(VIEWER),
     "api-datasets": Door(VIEWER, EDITOR),

@@ -60,10 +60,17 @@ class ScaleList(ProjectView):
         return Response(ScaleSerializer(form.save(request.user)).data, status=status.HTTP_201_CREATED)
 
 
-class ScaleDetail(ProjectView):
+class ScaleView(ProjectView):
+    """A view of one scale."""
+
+    def scale(self, pk: int) -> Scale:
+        return get_object_or_404(Scale.objects.select_related("project"), project=self.project, pk=pk)
+
+
+class ScaleDetail(ScaleView):
     @extend_schema(operation_id="scales_read", summary="Read a scale", responses=ScaleSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
-        return Response(ScaleSerializer(self._scale(pk)).data)
+        return Response(ScaleSerializer(self.scale(pk)).data)
 
     @extend_schema(
         operation_id="scales_update",
@@ -73,15 +80,36 @@ class ScaleDetail(ProjectView):
         responses=ScaleSerializer,
     )
     def patch(self, request: Request, project: str, pk: int) -> Response:
-        scale = self._scale(pk)
+        scale = self.scale(pk)
         said = GivenScaleSerializer(data=request.data, partial=True)
         said.is_valid(raise_exception=True)
         kept = {"name": scale.name, "description": scale.description, "scoring": scale.scoring}
         form = _form({**kept, **said.validated_data}, project=self.project, scale=scale)
         return Response(ScaleSerializer(form.save(request.user)).data)
 
-    def _scale(self, pk: int) -> Scale:
-        return get_object_or_404(Scale, project=self.project, pk=pk)
+
+class ScaleArchive(ScaleView):
+    @extend_schema(
+        operation_id="scales_archive",
+        summary="Archive a scale",
+        description="It leaves lists and pickers. Evaluators that have it keep it.",
+        request=None,
+        responses=ScaleSerializer,
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        scale = self.scale(pk)
+        scale.archive(request.user)
+        return Response(ScaleSerializer(scale).data)
+
+
+class ScaleRestore(ScaleView):
+    @extend_schema(
+        operation_id="scales_restore", summary="Restore an archived scale", request=None, responses=ScaleSerializer
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        scale = self.scale(pk)
+        scale.restore(request.user)
+        return Response(ScaleSerializer(scale).data)
 
 
 def _form(given: dict[str, Any], **about: Any) -> ScaleForm:

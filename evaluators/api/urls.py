@@ -1,6 +1,6 @@
 from django.urls import path
 
-from evaluators.api import catalogue, exchange, golden, keeping, scales, views
+from evaluators.api import catalogue, exchange, golden, keeping, publishing, scales, views
 
 urlpatterns = [
     path("evaluators/", views.EvaluatorList.as_view(), name="api-evaluators"),
@@ -12,6 +12,9 @@ urlpatterns = [
     path("catalogue/", catalogue.Catalogue.as_view(), name="api-catalogue"),
     path("scales/", scales.ScaleList.as_view(), name="api-scales"),
     path("scales/<int:pk>/", scales.ScaleDetail.as_view(), name="api-scale"),
+    path("scales/<int:pk>/archive/", scales.ScaleArchive.as_view(), name="api-scale-archive"),
+    path("scales/<int:pk>/restore/", scales.ScaleRestore.as_view(), name="api-scale-restore"),
+    path("publishing-rule/", publishing.PublishingRuleView.as_view(), name="api-publishing-rule"),
     path("evaluators/<int:pk>/versions/<int:number>/judge/", golden.GoldenJudging.as_view(), name="api-golden-judge"),
     path("evaluators/<int:pk>/versions/<int:number>/publish/", golden.Publishing.as_view(), name="api-publish"),
     path("evaluators/<int:pk>/golden-cases/", golden.GoldenCaseList.as_view(), name="api-golden-cases"),
