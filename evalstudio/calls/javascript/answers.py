@@ -26,8 +26,7 @@ def limit_fault(kind: FaultKind, limits: Limits, detail: str = "") -> Fault:
         FaultKind.STACK: "The code calls itself too deeply: the call stack is full.",
         FaultKind.OUTPUT: f"The returned value is larger than {limits.output_bytes:,} bytes.",
         FaultKind.SAMPLE: f"The sample is too large or too deeply nested for a machine of {limits.memory_mb} MB.",
-        FaultKind.NEVER_SETTLED: "evaluate returned a promise that never settles.",
-        FaultKind.NO_FUNCTION: "The code defines no function named evaluate.",
+        FaultKind.NEVER_SETTLED: "The promise that was returned never settles.",
     }
     return Fault(kind, sentences.get(kind) or f"The machine stopped: {detail or 'unknown cause'}.")
 
@@ -44,7 +43,7 @@ def read_answer(answer: bytes, code: str, limits: Limits) -> tuple[Any, Fault | 
     try:
         return _json(body), None
     except ValueError:  # the harness writes good JSON, but to any depth
-        return None, Fault(FaultKind.NOT_JSON, "evaluate returned a value that is nested too deeply.")
+        return None, Fault(FaultKind.NOT_JSON, "The value that was returned is nested too deeply.")
 
 
 def read_fault(body: bytes, code: str, limits: Limits) -> Fault:
@@ -55,7 +54,7 @@ def read_fault(body: bytes, code: str, limits: Limits) -> Fault:
         return _UNREADABLE
     frames = [line.strip() for line in stack.splitlines() if _FRAME.search(line)]
     line, column = _place(frames[0], code) if frames else (None, None)
-    if kind in {FaultKind.MEMORY, FaultKind.STACK, FaultKind.OUTPUT, FaultKind.NO_FUNCTION}:
+    if kind in {FaultKind.MEMORY, FaultKind.STACK, FaultKind.OUTPUT}:
         message = limit_fault(kind, limits).message
     return Fault(
         kind=kind,

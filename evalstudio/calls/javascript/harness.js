@@ -6,7 +6,7 @@
 // An answer is one string: "=" and the returned value as JSON, "!" and a fault as JSON, or "?" for a promise that has
 // not settled. Console lines lie in `journal`, which the host reads from memory even when the code was cut short:
 // two 32-bit counts, of the bytes used and of the lines dropped, then the lines in UTF-8, each ended by a zero byte.
-(lineCount, outputUnits, journalBytes) => {
+(lineCount, outputUnits, journalBytes, name) => {
   "use strict";
   const { stringify } = JSON;
   const { apply } = Reflect;
@@ -135,7 +135,7 @@
     return value;
   };
 
-  const notJson = (what) => fault("not_json", `evaluate returned ${what}, which JSON cannot hold.`);
+  const notJson = (what) => fault("not_json", `${name} returned ${what}, which JSON cannot hold.`);
 
   const object = (value) => {
     let json;
@@ -158,13 +158,13 @@
     switch (typeof value) {
       case "number":
         if (finite(value)) return "=" + value;
-        return fault("not_a_number", `evaluate returned ${value}, which is not a number.`);
+        return fault("not_a_number", `${name} returned ${value}, which is not a number.`);
       case "boolean":
         return value ? "=true" : "=false";
       case "string":
         return value.length > outputUnits ? fault("output", "", "") : sized(stringify(value));
       case "undefined":
-        return fault("no_value", "evaluate returned nothing: is a return statement missing?");
+        return fault("no_value", `${name} returned nothing: is a return statement missing?`);
       case "object":
         return value === null ? "=null" : object(value);
       default:
@@ -174,7 +174,7 @@
 
   // ---- what the host calls ------------------------------------------------------------------------------------------
 
-  let evaluate;
+  let called;
   let settled = "?";
 
   const wait = async (promise) => {
@@ -186,15 +186,15 @@
   };
 
   const adopt = (found) => {
-    if (typeof found !== "function") return fault("no_function", "");
-    evaluate = found;
+    if (typeof found !== "function") return fault("no_function", `The code defines no function named ${name}.`);
+    called = found;
     return "=true";
   };
 
   const invoke = (packet) => {
     seed(packet[0], packet[1]);
     try {
-      const returned = evaluate(packet[2]);
+      const returned = called(packet[2]);
       const promised = typeof returned === "object" && returned !== null && typeof returned.then === "function";
       if (!promised) return answer(returned);
       wait(returned);

@@ -7,6 +7,7 @@ or forged, which costs the evaluator its own score and nobody anything else.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from .snapshot import Snapshot
 
 HARNESS_NAME = "harness.js"
 HARNESS = (Path(__file__).parent / HARNESS_NAME).read_text()
-FIND_EVALUATE = "typeof evaluate === 'function' ? evaluate : undefined"
 
 # Heap made ready in advance: what fits in it needs no growth, and a machine that did not grow can be used again.
 HEADROOM_BYTES = 2 << 20
@@ -84,15 +84,16 @@ class Program:
         return read_lines(text, int.from_bytes(counts[4:], "little"), self.limits)
 
 
-def load(machine: Machine, code: str, limits: Limits) -> Program:
-    """Loads code into a bare machine. Raises CodeFault."""
+def load(machine: Machine, code: str, limits: Limits, name: str) -> Program:
+    """Loads code into a bare machine; `name` is the function that will be called. Raises CodeFault."""
     guest = Guest.boot(machine, limits)
-    harness = guest.evaluate(f"({HARNESS})({limits.log_lines}, {limits.output_bytes}, {JOURNAL_BYTES})", HARNESS_NAME)
+    own = f"{limits.log_lines}, {limits.output_bytes}, {JOURNAL_BYTES}, {json.dumps(name)}"
+    harness = guest.evaluate(f"({HARNESS})({own})", HARNESS_NAME)
     adopt, invoke, settle, thrown, journal = (guest.item(harness, index) for index in range(5))
     with machine.ticker:
         machine.deadline.start(limits.time_ms)
         try:
-            fault = _load_code(guest, code, adopt, thrown, limits)
+            fault = _load_code(guest, code, name, adopt, thrown, limits)
             _make_headroom(machine)
         except FAILURES as failure:
             fault = _explain(guest, failure, limits)
@@ -101,7 +102,7 @@ def load(machine: Machine, code: str, limits: Limits) -> Program:
     return Program(code, limits, machine.snapshot(), guest.places, invoke, settle, guest.buffer_address(journal))
 
 
-def _load_code(guest: Guest, code: str, adopt: int, thrown: int, limits: Limits) -> Fault | None:
+def _load_code(guest: Guest, code: str, name: str, adopt: int, thrown: int, limits: Limits) -> Fault | None:
     try:
         script = guest.compile(code, CODE_NAME)
     except GuestThrew as threw:
@@ -111,7 +112,7 @@ def _load_code(guest: Guest, code: str, adopt: int, thrown: int, limits: Limits)
         guest.execute(script)
     except GuestThrew as threw:
         return _described(guest, threw, thrown, code, limits)
-    found = guest.evaluate(FIND_EVALUATE, HARNESS_NAME)
+    found = guest.evaluate(f"typeof {name} === 'function' ? {name} : undefined", HARNESS_NAME)
     return read_answer(guest.text(guest.call(adopt, found), FAULT_BYTES), code, limits)[1]
 
 

@@ -42,9 +42,9 @@ class Sandbox:
         self._cache_dir = cache_dir
         self._processes: dict[int, _Process] = {}
 
-    def compile(self, code: str, *, limits: Limits = DEFAULT) -> Script:
-        """Loads code; the same code and limits again cost nothing. Raises CodeFault."""
-        return Script(self._here().program(code, limits), self)
+    def compile(self, code: str, *, limits: Limits = DEFAULT, name: str = "evaluate") -> Script:
+        """Loads code, whose function of this name is called; the same again costs nothing. Raises CodeFault."""
+        return Script(self._here().program(code, limits, name), self)
 
     def _here(self) -> _Process:
         pid = os.getpid()
@@ -59,7 +59,7 @@ class Script:
         self._sandbox = sandbox
 
     def run(self, sample: Mapping[str, Any], *, seed: int = 0) -> Outcome:
-        """Calls `evaluate` with one sample, in a machine that knows of no other call.
+        """Calls the function with one sample, in a machine that knows of no other call.
 
         Never raises for what the code does. Raises TypeError for a sample that is not JSON data (NaN becomes null).
         """
@@ -82,7 +82,7 @@ class _Process:
         self._cache_dir = cache_dir
         self._lock = threading.Lock()
         self._built: Engine | None = None
-        self._programs: OrderedDict[tuple[str, Limits], Program] = OrderedDict()
+        self._programs: OrderedDict[tuple[str, Limits, str], Program] = OrderedDict()
         self._mine = threading.local()
 
     @property
@@ -95,13 +95,13 @@ class _Process:
                     self._built = Engine(self._cache_dir)
         return self._built
 
-    def program(self, code: str, limits: Limits) -> Program:
-        key = code, limits
+    def program(self, code: str, limits: Limits, name: str) -> Program:
+        key = code, limits, name
         with self._lock:
             if key in self._programs:
                 self._programs.move_to_end(key)
                 return self._programs[key]
-        program = self._load(code, limits)
+        program = self._load(*key)
         with self._lock:
             self._programs[key] = program
             while len(self._programs) > 1 and self._is_keeping_too_much():
@@ -120,12 +120,12 @@ class _Process:
         self._keep(machine, program)
         return Outcome(value, lines, fault, (time.perf_counter() - start) * 1000)
 
-    def _load(self, code: str, limits: Limits) -> Program:
+    def _load(self, code: str, limits: Limits, name: str) -> Program:
         from .machine import Machine
         from .program import load
 
         machine = Machine(self.engine, limits.memory_mb)
-        program = load(machine, code, limits)
+        program = load(machine, code, limits, name)
         self._keep(machine, program)
         return program
 
