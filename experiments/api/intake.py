@@ -9,6 +9,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from evalstudio.projects.api_access import ProjectView
 from evalstudio.projects.models import AuditEntry
 from evalstudio.web.problems import problem
 from evaluators.models import EvaluatorVersion
@@ -61,7 +62,27 @@ class TakenSerializer(serializers.Serializer):
     unchanged = serializers.IntegerField(help_text="They were there already, word for word.")
 
 
-class ExperimentCollection(ExperimentList):
+class Named(ProjectView):
+    """What requests name, looked up; a ValidationError says what there is not."""
+
+    def dataset_version(self, name: str, number: int | None) -> DatasetVersion:
+        dataset = Dataset.objects.filter(project=self.project, name=name, latest_version__gt=0).first()
+        if dataset is None:
+            raise serializers.ValidationError({"dataset": [f"There is no data set “{name}” in this project."]})
+        wanted = number or dataset.latest_version
+        version = dataset.versions.filter(number=wanted, number__lte=dataset.latest_version).first()
+        if version is None:
+            raise serializers.ValidationError({"dataset_version": [f"“{name}” has no version {wanted}."]})
+        return version
+
+    def versions(self, ids: list[int]) -> list[EvaluatorVersion]:
+        found = EvaluatorVersion.objects.filter(evaluator__project=self.project).in_bulk(ids)
+        if missing := [str(pk) for pk in ids if pk not in found]:
+            raise serializers.ValidationError({"versions": [f"This project has no version {', '.join(missing)}."]})
+        return list(found.values())
+
+
+class ExperimentCollection(Named, ExperimentList):
     @extend_schema(
         operation_id="experiments_open",
         summary="Open an experiment",
@@ -77,12 +98,12 @@ class ExperimentCollection(ExperimentList):
         key = given.get("client_key") or request.headers.get("Idempotency-Key") or None
         if key is not None and len(key) > 120:
             raise serializers.ValidationError({"client_key": ["A key has at most 120 characters."]})
-        versions = self._versions(given["versions"])
+        versions = self.versions(given["versions"])
         experiment, is_new = intake.open_experiment(
             self.project,
             request.user,
             system=given["system"],
-            version=self._dataset_version(given["dataset"], given.get("dataset_version")),
+            version=self.dataset_version(given["dataset"], given.get("dataset_version")),
             client_key=key,
         )
         if is_new:
@@ -90,22 +111,6 @@ class ExperimentCollection(ExperimentList):
         self._start(versions, experiment)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(ExperimentSerializer(experiment).data, status=code)
-
-    def _dataset_version(self, name: str, number: int | None) -> DatasetVersion:
-        dataset = Dataset.objects.filter(project=self.project, name=name, latest_version__gt=0).first()
-        if dataset is None:
-            raise serializers.ValidationError({"dataset": [f"There is no data set “{name}” in this project."]})
-        wanted = number or dataset.latest_version
-        version = dataset.versions.filter(number=wanted, number__lte=dataset.latest_version).first()
-        if version is None:
-            raise serializers.ValidationError({"dataset_version": [f"“{name}” has no version {wanted}."]})
-        return version
-
-    def _versions(self, ids: list[int]) -> list[EvaluatorVersion]:
-        found = EvaluatorVersion.objects.filter(evaluator__project=self.project).in_bulk(ids)
-        if missing := [str(pk) for pk in ids if pk not in found]:
-            raise serializers.ValidationError({"versions": [f"This project has no version {', '.join(missing)}."]})
-        return list(found.values())
 
     def _start(self, versions: list[EvaluatorVersion], experiment: Experiment) -> None:
         try:

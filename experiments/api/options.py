@@ -43,14 +43,11 @@ class BoundsSerializer(serializers.Serializer):
         return bounds
 
 
-class OptionsSerializer(BoundsSerializer):
-    """What is left out is as in a plain run: every output, once, with all details."""
+class TakeSerializer(BoundsSerializer):
+    """What is taken, and how often. What is left out is as in a plain run: all, once."""
 
     take = serializers.ChoiceField(
-        choices=[ALL, *(take for take in Take if take)],
-        required=False,
-        default=ALL,
-        help_text="Which outputs to judge.",
+        choices=[ALL, *(take for take in Take if take)], required=False, default=ALL, help_text="Which to take."
     )
     n = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_OUTPUTS, help_text="How many, of the first or at random."
@@ -58,11 +55,7 @@ class OptionsSerializer(BoundsSerializer):
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MOST_SEED)
     split = serializers.CharField(required=False, max_length=40)
     repeats = serializers.IntegerField(
-        required=False, default=1, min_value=1, max_value=MOST_REPEATS, help_text="How often each output is judged."
-    )
-    scores_only = serializers.BooleanField(required=False, default=False, help_text="Keep no reasons and no replies.")
-    again = serializers.BooleanField(
-        required=False, default=False, help_text="A new run from no reply that is kept; the earlier one stays."
+        required=False, default=1, min_value=1, max_value=MOST_REPEATS, help_text="How often each is judged, or asked."
     )
 
     def validate(self, said: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +64,7 @@ class OptionsSerializer(BoundsSerializer):
             raise serializers.ValidationError({needed: [f"Needed to take “{said['take']}”."]})
         return said
 
-    def asked(self) -> Asked:
+    def asked(self, **more: Any) -> Asked:
         """What was asked for."""
         said = self.validated_data
         return Asked(
@@ -80,10 +73,22 @@ class OptionsSerializer(BoundsSerializer):
             seed=said["seed"],
             split=said.get("split", ""),
             repeats=said["repeats"],
-            keeps_details=not said["scores_only"],
-            again=said["again"],
             **self.bounds(),
+            **more,
         )
+
+
+class OptionsSerializer(TakeSerializer):
+    """Of a run that judges: outputs, with all details unless scores are enough."""
+
+    scores_only = serializers.BooleanField(required=False, default=False, help_text="Keep no reasons and no replies.")
+    again = serializers.BooleanField(
+        required=False, default=False, help_text="A new run from no reply that is kept; the earlier one stays."
+    )
+
+    def asked(self, **more: Any) -> Asked:
+        said = self.validated_data
+        return super().asked(keeps_details=not said["scores_only"], again=said["again"], **more)
 
 
 class RetrySerializer(serializers.Serializer):

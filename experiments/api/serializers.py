@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from experiments.analysis.columns import Column
@@ -82,15 +84,20 @@ class RunSerializer(serializers.Serializer):
     """A run with its counts and its figure so far."""
 
     id = serializers.IntegerField(source="run.pk")
-    evaluator = serializers.CharField(source="run.version.evaluator.name")
-    version = serializers.IntegerField(source="run.version.number")
-    version_id = serializers.IntegerField(source="run.version_id")
+    evaluator = serializers.CharField(
+        source="run.version.evaluator.name", allow_null=True, help_text="Null where answers are got: nothing is judged."
+    )
+    version = serializers.IntegerField(source="run.version.number", allow_null=True)
+    version_id = serializers.IntegerField(source="run.version_id", allow_null=True)
     experiment_id = serializers.IntegerField(source="run.experiment_id")
     baseline_id = serializers.IntegerField(
         source="run.baseline_id", allow_null=True, help_text="The experiment that a comparison measures against."
     )
     purpose = serializers.ChoiceField(
-        source="run.purpose", choices=[*Purpose], help_text="Runs for a trial or for noise judge a sample: no results."
+        source="run.purpose",
+        choices=[*Purpose],
+        help_text="Only runs for results count. `answers` asks a prompt about cases; in `counts` a case that was"
+        " answered is scored.",
     )
     state = serializers.CharField(source="run.state")
     is_published = serializers.BooleanField(help_text="Whether its version was ever published.")
@@ -99,7 +106,11 @@ class RunSerializer(serializers.Serializer):
     )
     counts = serializers.DictField(source="summary.counts", child=serializers.IntegerField())
     below_threshold = serializers.IntegerField(source="summary.below")
-    estimate = EstimateSerializer(source="figure", help_text="Against a baseline the share of wins, ties as halves.")
+    estimate = EstimateSerializer(
+        source="figure",
+        allow_null=True,
+        help_text="Against a baseline the share of wins, ties as halves. Null where answers are got.",
+    )
     outcomes = OutcomesSerializer(source="summary.outcomes", allow_null=True)
     measures = serializers.DictField(
         source="summary.measures", child=EstimateSerializer(), help_text="Means of what else was measured, by name."
@@ -124,6 +135,10 @@ class RunSerializer(serializers.Serializer):
 
     def get_priority(self, column: Column) -> str:
         return Priority(column.run.priority).name.lower()
+
+    def to_representation(self, column: Column) -> dict[str, Any]:
+        told = super().to_representation(column)
+        return told | {"estimate": None} if column.run.purpose == Purpose.ANSWERS else told
 
 
 class WaitingSerializer(serializers.Serializer):

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.api import confusion, datasets, gains, intake, scores, trials, views
+from experiments.api import confusion, datasets, gains, intake, prompts, scores, trials, views
 
 urlpatterns = [
     path("evaluators/<int:pk>/noise/", trials.NoiseList.as_view(), name="api-noise"),
@@ -14,6 +14,7 @@ urlpatterns = [
     path("datasets/<int:pk>/restore/", datasets.DatasetRestore.as_view(), name="api-dataset-restore"),
     path("datasets/<int:pk>/schema/", datasets.DatasetSchema.as_view(), name="api-dataset-schema"),
     path("experiments/", intake.ExperimentCollection.as_view(), name="api-experiments"),
+    path("experiments/prompt/", prompts.PromptStart.as_view(), name="api-prompt"),
     path("experiments/<int:pk>/", views.ExperimentDetail.as_view(), name="api-experiment"),
     path("experiments/<int:pk>/outputs/", intake.OutputIntake.as_view(), name="api-outputs"),
     path("experiments/<int:pk>/close/", intake.ExperimentClose.as_view(), name="api-experiment-close"),

@@ -82,7 +82,8 @@ def append(experiment: Experiment, rows: Sequence[Any]) -> Taken:
         except (_Wrong, BadValue, BadContent) as error:
             taken.faults.append(Fault(place, _key_of(row), _sentence(error)))
     with transaction.atomic():
-        if not Experiment.objects.select_for_update().filter(pk=experiment.pk, is_open=True).exists():
+        takes_more = Experiment.objects.select_for_update().filter(pk=experiment.pk, source=Source.API, is_open=True)
+        if not takes_more.exists():
             raise IsClosed
         fresh = _fresh(experiment, drafts, taken)
         _store(experiment, fresh)
@@ -93,8 +94,8 @@ def append(experiment: Experiment, rows: Sequence[Any]) -> Taken:
 
 def close(experiment: Experiment) -> None:
     """Take no more outputs. Safe to repeat."""
-    Experiment.objects.filter(pk=experiment.pk).update(is_open=False)
-    experiment.is_open = False
+    Experiment.objects.filter(pk=experiment.pk, source=Source.API).update(is_open=False)
+    experiment.refresh_from_db(fields=["is_open"])
 
 
 def _read(place: int, row: Any) -> _Draft:

@@ -14,6 +14,8 @@ from experiments.models import DatasetVersion, Experiment, Run
 from experiments.outputs.prompt_versions import prompt_version
 from experiments.outputs.prompting import Recipe
 
+MOST_KEY = 110  # characters of a client's key; each experiment adds its number
+
 
 def run_prompt(
     project: Project,
