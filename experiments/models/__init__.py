@@ -2,6 +2,7 @@
 
 from experiments.models.datasets import Case, CaseSpan, CaseWords, Dataset, DatasetVersion, Import, ImportState
 from experiments.models.defaults import RunDefaults
+from experiments.models.derived import Derived, RunVector
 from experiments.models.edits import CaseEdit
 from experiments.models.ledger import (
     Evaluation,
@@ -24,6 +25,7 @@ __all__ = [
     "CaseWords",
     "Dataset",
     "DatasetVersion",
+    "Derived",
     "Evaluation",
     "EvaluationBody",
     "Experiment",
@@ -38,6 +40,7 @@ __all__ = [
     "RunDefaults",
     "RunLabel",
     "RunState",
+    "RunVector",
     "Slice",
     "Source",
     "StopReason",

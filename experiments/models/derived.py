@@ -1,0 +1,34 @@
+"""What is worked out from the ledger and kept: valid as long as what it was made from, so nobody has to throw it away."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from experiments.models.ledger import Run
+
+
+class RunVector(models.Model):
+    """One column of the rows of a run, packed. It holds while its revision is the run's. See analysis.vectors."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="vectors")
+    name = models.CharField(max_length=80)
+    revision = models.PositiveIntegerField()
+    length = models.PositiveIntegerField()
+    data = models.BinaryField()  # little-endian; a single entry where all are equal
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="run_vector_once")]
+
+
+class Derived(models.Model):
+    """The answer to a question about several runs. It holds while `made_from` is what one would make it from now."""
+
+    project = models.ForeignKey("projects.Project", models.CASCADE, related_name="+")
+    question = models.CharField(max_length=64, unique=True)  # a digest of what was asked
+    made_from = models.CharField(max_length=64)  # a digest of the runs and their revisions
+    answer = models.JSONField()
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "made_at"])]  # the oldest make room
