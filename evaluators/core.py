@@ -37,6 +37,7 @@ class Why(StrEnum):
 
     TEMPLATE = "template"  # the prompt broke while it was rendered
     THROWN = "thrown"  # the code threw an error
+    PROCESSOR = "processor"  # the project's processor failed on the output, which the evaluator reads through it
     TIME = "time limit"
     MEMORY = "memory limit"
     OUTPUT = "output limit"
@@ -54,13 +55,20 @@ class Comparand:
 
     outputs: Any = None
     steps: Any = None
+    processed: Any = None
+
+    def roots(self) -> dict[str, Any]:
+        """Its parts by name; `processed` only where there is something."""
+        made = {} if self.processed is None else {"processed": self.processed}
+        return {"outputs": self.outputs, "steps": self.steps, **made}
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """A case with its output, as an evaluator sees it: plain data without ids, so it cannot know where it runs.
 
-    In a comparison `outputs` and `steps` are the baseline's, and `comparison` holds those of the compared result.
+    In a comparison `outputs`, `steps` and `processed` are the baseline's, and `comparison` holds those of the compared
+    result. `processed` is what the project's processor made of the output, for evaluators that read it.
     """
 
     inputs: Any = None
@@ -69,13 +77,15 @@ class Sample:
     steps: Any = None
     metadata: Any = None
     comparison: Comparand | None = None
+    processed: Any = None
     repeat: int = 0  # which of several askings of the same question this is
 
     def exchanged(self) -> Sample:
         """The same case with its two outputs in each other's place."""
         assert self.comparison is not None
-        swapped = Comparand(self.outputs, self.steps)
-        return replace(self, outputs=self.comparison.outputs, steps=self.comparison.steps, comparison=swapped)
+        other = self.comparison
+        swapped = Comparand(self.outputs, self.steps, self.processed)
+        return replace(self, outputs=other.outputs, steps=other.steps, processed=other.processed, comparison=swapped)
 
     def roots(self) -> dict[str, Any]:
         """The sample under the names that prompts, paths and heuristics use."""
@@ -85,11 +95,14 @@ class Sample:
             "outputs": self.outputs,
             "steps": self.steps,
             "metadata": self.metadata,
-            "comparison": self.comparison and {"outputs": self.comparison.outputs, "steps": self.comparison.steps},
+            "processed": self.processed,
+            "comparison": self.comparison and self.comparison.roots(),
         }
 
 
-ROOTS = ("inputs", "expectedOutputs", "outputs", "steps", "metadata", "comparison")
+PARTS = ("inputs", "expectedOutputs", "outputs", "steps", "metadata", "comparison")  # of a sample as it is given
+PROCESSED = "processed"  # is made of them
+ROOTS = (*PARTS[:-1], PROCESSED, PARTS[-1])
 
 
 @dataclass(frozen=True, slots=True)

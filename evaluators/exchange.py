@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 
 from evalstudio.calls.models import Connection
 from evalstudio.web.foreign import is_storable, is_too_deep
-from evaluators.core import ROOTS
+from evaluators.core import PARTS
 from evaluators.golden import MOST_CASES, NotKept, is_must, sample_in, stored_sample
 from evaluators.models import Evaluator, Publication
 
@@ -197,8 +197,8 @@ def _version(row: Any, at: int) -> Told:
 def _case(row: Any, at: int) -> ToldCase:
     where = f"golden case {at} of the file"
     sample, must = _entry(row, where).get("sample"), row.get("must")
-    if not isinstance(sample, dict) or not set(sample) <= set(ROOTS):
-        raise NotAnExport(f"In {where}, “sample” is an object with some of {', '.join(ROOTS)}.")
+    if not isinstance(sample, dict) or not set(sample) <= set(PARTS):
+        raise NotAnExport(f"In {where}, “sample” is an object with some of {', '.join(PARTS)}.")
     if not is_must(must):
         raise NotAnExport(f"In {where}, “must” is no verdict.")
     try:

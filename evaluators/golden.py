@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -35,9 +35,9 @@ class NotKept(ValueError):
 # --- Samples ----------------------------------------------------------------------------------------------------------
 def stored_sample(sample: Sample) -> dict[str, Any]:
     """The sample as it is stored; what it lacks is left out. Raises NotKept."""
-    parts = _known(sample.roots())
+    parts = _known(replace(sample, processed=None).roots())  # what a processor makes is made again, and newer
     if sample.comparison:
-        parts["comparison"] = _known(parts["comparison"])
+        parts["comparison"] = _known(replace(sample.comparison, processed=None).roots())
     text = json.dumps(parts, ensure_ascii=False)
     if not parts:
         raise NotKept("This sample is empty. Give at least its outputs.", "sample")

@@ -16,6 +16,7 @@ from evaluators.core import Sample, Score, Status, Why
 from evaluators.engine import Boarding, Computation, Flight, Work, work_of
 from evaluators.golden import sample_in
 from evaluators.models import EvaluatorVersion, GoldenCase, GoldenVerdict
+from evaluators.processing import behind, processor_of
 from evaluators.tools import Tools, javascript
 
 ROUND_S = 10.0  # how long a round starts anything new
@@ -44,7 +45,7 @@ def judge(version: EvaluatorVersion, limit_s: float = ROUND_S) -> Round:
 
     Raises PeopleGrade, and BadConfig for a version that cannot be read any more.
     """
-    work = work_of(version)
+    work = behind(work_of(version), processor_of(version.evaluator.project_id))
     missing = GoldenCase.objects.filter(evaluator=version.evaluator_id).exclude(verdicts__version=version)
     cases = list(missing.order_by("pk").values_list("pk", "sample"))
     not_now, judged = "", 0

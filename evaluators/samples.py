@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from evalstudio.web.foreign import is_too_deep
-from evaluators.core import COMPARISON, ROOTS, Comparand, Sample
+from evaluators.core import COMPARISON, PARTS, PROCESSED, Comparand, Sample
 from evaluators.paths import nearest
 
 MOST_CHARACTERS = 1_000_000
@@ -29,7 +29,9 @@ def read_sample(text: str, pasted_outputs: str = "", pasted_comparison: str = ""
     """
     parts = _read_object(text)
     for name in parts:
-        if name not in ROOTS:
+        if name == PROCESSED:
+            raise NotASample("“processed” is made by the project's processor. Leave it out: it is made again.")
+        if name not in PARTS:
             raise NotASample(f"“{name}” is no part of a sample. {_nearest(name)}")
     if pasted_outputs.strip():
         parts["outputs"] = _read_outputs(pasted_outputs)
@@ -79,5 +81,5 @@ def _read_outputs(text: str) -> Any:
 
 
 def _nearest(name: str) -> str:
-    near = nearest(name, ROOTS)
-    return f"Did you mean “{near}”?" if near else f"The parts are {', '.join(ROOTS)}."
+    near = nearest(name, PARTS)
+    return f"Did you mean “{near}”?" if near else f"The parts are {', '.join(PARTS)}."

@@ -16,7 +16,7 @@ from evalstudio.projects.models import AuditEntry
 from evalstudio.web.foreign import is_storable
 from evalstudio.web.pagination import Order
 from evalstudio.web.problems import problem
-from evaluators.core import ROOTS
+from evaluators.core import PARTS
 from evaluators.engine import Work, work_of
 from evaluators.forms.golden import fitting
 from evaluators.golden import NotKept, checked_must, keep, sample_in, stored_sample
@@ -110,7 +110,7 @@ class GoldenCaseList(OfEvaluator):
         evaluator = self.evaluator(pk)
         said = _valid(NewGoldenCaseSerializer, request)
         work = self.work(evaluator)
-        unknown = sorted(set(said["sample"]) - set(ROOTS))
+        unknown = sorted(set(said["sample"]) - set(PARTS))
         if unknown:
             raise serializers.ValidationError({"sample": [f"“{name}” is no part of a sample." for name in unknown]})
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 
 from evaluators import scoring
-from evaluators.core import COMPARISON, RESULT, FieldError, Measure, Needs, Sample, Score, Status, Why
+from evaluators.core import COMPARISON, PROCESSED, RESULT, FieldError, Measure, Needs, Sample, Score, Status, Why
 from evaluators.kinds.base import BadConfig, Stored
 from evaluators.kinds.forms import Typed
 from evaluators.kinds.scored import ScoredForm, blank_scale, check_scale
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_CODE = 100_000
 MOST_REASON = 20_000
+_NAMES_PROCESSED = re.compile(rf"\b{PROCESSED}\b")
 BLANK_CODE = """function evaluate({ inputs, expectedOutputs, outputs, steps }) {
   return outputs.value.length > 0 ? 1 : 0;
 }
@@ -84,7 +86,8 @@ class Heuristic:
         return [*_check_code(config), *check_scale(config)]
 
     def paths(self, config: HeuristicConfig) -> tuple[str, ...]:
-        return ()  # code may read whatever it likes
+        """Code may read whatever it likes; of what a processor makes it is told where it names it."""
+        return (PROCESSED,) if _NAMES_PROCESSED.search(config.code) else ()
 
     def message(self, config: HeuristicConfig, sample: Sample) -> Question | None:
         return None

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from jinja2 import Undefined
 
-from evaluators.core import COMPARISON
+from evaluators.core import COMPARISON, PROCESSED
 from evaluators.paths import SPAN, MissingPath
 
 # Of a comparison's two outputs one is the "baseline" and one the "comparison"; without one there is an "output".
@@ -23,7 +23,7 @@ TITLES: Mapping[Origin, str] = {
 }
 
 MOST_RENDERED = 1_000_000  # characters of a whole message, and of any text made on the way
-OUTPUT_ROOTS = ("outputs", "steps", SPAN)
+OUTPUT_ROOTS = ("outputs", "steps", PROCESSED, SPAN)
 # Between the characters there may be blanks, and others that nobody sees.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]*"
 _CLOSING = re.compile(rf"<({_UNSEEN})/({_UNSEEN}{_UNSEEN.join('data')})", re.IGNORECASE)

@@ -17,10 +17,11 @@ from evalstudio.calls.replies import NotNow
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.pages import wants_fragment
-from evaluators.core import FieldError, Sample
+from evaluators.core import FieldError, Sample, Score
 from evaluators.editing import Place, faults_in
-from evaluators.engine import evaluate_now
+from evaluators.engine import Work, evaluate_now
 from evaluators.paths import existing_paths
+from evaluators.processing import processed, processor_of, reads_processed
 from evaluators.samples import NotASample, read_sample
 from evaluators.tools import Tools, javascript
 from evaluators.views.editing import Faults, editor_page, posted_place, slots_of, template_of
@@ -59,7 +60,7 @@ def evaluator_bench(request: ProjectRequest) -> HttpResponse:
 def evaluator_paths(request: ProjectRequest) -> HttpResponse:
     """The paths that really exist in a posted sample, each with a preview, for the completion in the editors."""
     sample = posted_sample(request.POST, {})
-    paths = existing_paths(sample.roots()) if sample else []
+    paths = existing_paths(processed(sample, request.project).roots()) if sample else []
     return JsonResponse([{"path": path, "preview": preview} for path, preview in paths], safe=False)
 
 
@@ -78,6 +79,10 @@ def posted_sample(posted: QueryDict, faults: Faults) -> Sample | None:
 
 def _test(place: Place, config: Any, sample: Sample) -> Tested:
     kind = place.kind
+    seen = _seen(place, config, sample)
+    if isinstance(seen, Score):
+        return Tested(kind, config, seen, sample, slug=place.project.slug)
+    sample = seen
     score = evaluate_now(kind, config, sample, _tools_for(kind, config), limit_s=LIMIT_S)
     # What could be read is kept: the same test again, or a run of this version over this case, is then free.
     evidence.store(reply for reply in score.replies if reply.reusable)
@@ -92,6 +97,13 @@ def _test(place: Place, config: Any, sample: Sample) -> Tested:
         message=kind.message(config, sample),
         is_rehearsal=bool(connection and connection.is_rehearsal),
     )
+
+
+def _seen(place: Place, config: Any, sample: Sample) -> Sample | Score:
+    """The sample as this configuration sees it: with what the processor makes, where it reads that."""
+    work = Work(place.kind, config, place.kind.needs(config))
+    processor = processor_of(place.project.pk) if reads_processed(work) else None
+    return processor.applied([sample])[0] if processor else sample
 
 
 def _tools_for(kind: Any, config: Any) -> Any:

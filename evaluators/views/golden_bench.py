@@ -19,6 +19,7 @@ from evaluators.forms.golden import MustForm, fitting
 from evaluators.golden import NotKept, agrees, demands, in_words, keep, sample_in, stored_sample
 from evaluators.golden_judging import Judged, PeopleGrade, judge_with, keep_replies
 from evaluators.models import GoldenCase
+from evaluators.processing import behind, processor_of
 from evaluators.publishing import figures
 from evaluators.views.benching import posted_sample
 from evaluators.views.editing import posted_place
@@ -51,7 +52,7 @@ def golden_try(request: ProjectRequest) -> HttpResponse:
     if faults_in(None, form):
         said = {"refused": "Something in the form is wrong, so nothing was judged. Run a test to see what."}
         return render(request, "evaluators/_golden_tried.html", said, status=422)
-    work = _work(place.kind, form)
+    work = behind(_work(place.kind, form), processor_of(place.project.pk))
     cases = list(place.evaluator.golden_cases.order_by("pk"))
     context = {"evaluator": place.evaluator, "n": len(cases), **_tried(work, cases)}
     return render(request, "evaluators/_golden_tried.html", context)

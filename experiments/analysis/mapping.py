@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from django.db.models import QuerySet
 
-from evaluators.core import COMPARISON, Comparand, Sample
+from evaluators.core import COMPARISON, PROCESSED, Comparand, Sample
 from evaluators.paths import SPAN, MissingPath, existing_paths, nearest, resolve
+from evaluators.processing import Processor
 from experiments.models import CaseSpan, Dataset, Experiment, Output
 
 MOST_LOOKED_AT = 1_000
+MOST_PROCESSED = 50  # somebody waits, and a processor may take its time
 MOST_LISTED = 20  # samples whose own paths are listed, to find the one that was meant
-OUTPUT_ROOTS = ("outputs", "steps", SPAN, COMPARISON)
+OUTPUT_ROOTS = ("outputs", "steps", PROCESSED, SPAN, COMPARISON)
+MAY_READ_STEPS = ("steps", SPAN, PROCESSED, f"{COMPARISON}.steps", f"{COMPARISON}.{PROCESSED}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,13 @@ def samples_to_read(
     return _of_pairs(outputs.order_by("case")[:MOST_LOOKED_AT], others, paths), outputs.count()
 
 
+def through(processor: Processor, samples: Iterator[Sample]) -> Iterator[Sample]:
+    """The first samples with what the processor makes of them; without it where that fails."""
+    first = list(islice(samples, MOST_PROCESSED))
+    made = processor.applied(first)
+    return (each if isinstance(each, Sample) else sample for each, sample in zip(made, first, strict=True))
+
+
 def _of_cases(spans: QuerySet[CaseSpan]) -> Iterator[Sample]:
     for span in spans.select_related("case")[:MOST_LOOKED_AT]:
         case = span.case
@@ -112,4 +123,4 @@ def _answered(experiment: Experiment, paths: Sequence[str]) -> QuerySet[Output]:
 
 
 def _read_steps(paths: Sequence[str]) -> bool:
-    return any(path == COMPARISON or path.startswith(("steps", SPAN, f"{COMPARISON}.steps")) for path in paths)
+    return any(path == COMPARISON or path.startswith(MAY_READ_STEPS) for path in paths)

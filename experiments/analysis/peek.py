@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.core.exceptions import ObjectDoesNotExist
 
 from evalstudio.calls.models import Call
-from evaluators.core import FLIPPED
+from evaluators.core import FLIPPED, Sample
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
+from evaluators.processing import processor_of
 from evaluators.scoring import Passing
 from experiments.analysis.columns import Column
 from experiments.analysis.grid import label
@@ -173,9 +174,17 @@ def _messages(evaluation: Evaluation) -> list[list[tuple[str, Any, str]]]:
         work = work_of(evaluation.run.version)
     except BadConfig:
         return []
-    question = work.kind.message(work.config, sample_of(evaluation.output, evaluation.baseline_output))
+    sample = _seen(evaluation.run, sample_of(evaluation.output, evaluation.baseline_output))
+    question = work.kind.message(work.config, sample) if sample else None
     questions = (question, question.exchanged) if question else ()
     return [pieces for each in questions if each and (pieces := _pieces(each))]
+
+
+def _seen(run: Run, sample: Sample) -> Sample | None:
+    """The sample as the run's evaluator saw it; None where the processor fails on it."""
+    processor = processor_of(run.experiment.project_id, run.processor) if run.processor else None
+    made = processor.applied([sample])[0] if processor else sample
+    return made if isinstance(made, Sample) else None
 
 
 def _pieces(question: Question) -> list[tuple[str, Any, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from evaluators.core import Lane, Needs, Score
 from evaluators.engine import Work, broken_work, work_of
+from evaluators.processing import behind, processor_of
 from experiments.ledger.answers import Following, close_answered
 from experiments.ledger.claim import Claim, Row, claim, lane_of, read_rows, release
 from experiments.ledger.finish import close_slices, finish_run, land_run
@@ -140,6 +141,7 @@ def _work_for(run: Run) -> Work:
     try:
         if run.purpose == Purpose.ANSWERS:
             return answering.work_of(Recipe.of(run.experiment.system.prompt.config), run.pk)
-        return work_of(run.version)
+        processor = processor_of(run.experiment.project_id, run.processor) if run.processor else None
+        return behind(work_of(run.version), processor)
     except Exception as error:  # noqa: BLE001 - whatever a kind raises about an old configuration
         return broken_work(error, Needs(lane_of(run), run.connection_id))

@@ -10,9 +10,10 @@ from django.db.models import F, Max, QuerySet
 
 from evalstudio.calls.models import Connection
 from evaluators.core import Needs, Status
-from evaluators.engine import work_of
+from evaluators.engine import Work, work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
+from evaluators.processing import number_for
 from experiments.analysis.pairing import outputs_of
 from experiments.ledger import cases, turns
 from experiments.ledger.asked import Asked
@@ -41,20 +42,21 @@ def start(
     """The current run of a version over an experiment, with a row for every output that is asked for and there is now.
 
     A comparative version needs a baseline, and gets a row for every output whose case has one there too. Asked again,
-    it returns the same run, adds rows for outputs that are new and goes on where it was stopped; with other options, or
-    to judge all again, it is a new run, and the former one stays as it is. Killed at any moment, it leaves a run that
-    is still preparing, which the sweep completes. Raises CannotStart.
+    it returns the same run, adds rows for outputs that are new and goes on where it was stopped; with other options,
+    with a newer processor that it reads, or to judge all again, it is a new run, and the former one stays as it is.
+    Killed at any moment, it leaves a run that is still preparing, which the sweep completes. Raises CannotStart.
     """
-    needs = _needs(version)
+    work = _work(version)
+    needs = work.needs
     _check_pair(needs, experiment, baseline)
-    facts = _facts(needs, experiment) | {"started_by": started_by}
+    facts = _facts(work, experiment) | {"started_by": started_by}
     check_options(needs.lane, facts["connection"], asked)
     with transaction.atomic():
         Experiment.with_arriving.select_for_update().get(pk=experiment.pk)  # one start at a time
         alike = Run.objects.filter(version=version, experiment=experiment, baseline=baseline)
         current = alike.filter(is_current=True)
         run = current.first()
-        if run is None or asked.again or not asked.is_met_by(run):
+        if run is None or asked.again or not asked.is_met_by(run) or run.processor != facts["processor"]:
             sample = asked.sample(outputs_of(experiment, baseline))
             repeats = {"first_repeat": _unused_repeat(alike) if asked.again else 0, "repeats": asked.repeats}
             chosen = {"selection": asked.selection, "sample": sample, "keeps_details": asked.keeps_details}
@@ -110,8 +112,9 @@ def start_sample(
 
     `repeats` judgements of each output, numbered from `first_repeat`; no two of them share a reply. Raises CannotStart.
     """
-    needs = _needs(version)
-    _check_pair(needs, experiment, baseline)
+    work = _work(version)
+    _check_pair(work.needs, experiment, baseline)
+    facts = _facts(work, experiment)
     wanted = {
         "version": version,
         "experiment": experiment,
@@ -120,10 +123,10 @@ def start_sample(
         "sample": sorted(output_ids),
         "first_repeat": first_repeat,
         "repeats": repeats,
+        "processor": facts.pop("processor"),
     }
     run = Run.objects.filter(**wanted).order_by("pk").first()
-    facts = _facts(needs, experiment) | {"started_by": started_by, "is_current": False}
-    return _prepared(run or Run.objects.create(**wanted, **facts))
+    return _prepared(run or Run.objects.create(**wanted, **facts, started_by=started_by, is_current=False))
 
 
 def follow(experiment: Experiment) -> None:
@@ -139,8 +142,13 @@ def _prepared(run: Run) -> Run:
     return run
 
 
-def _facts(needs: Needs, experiment: Experiment) -> dict[str, Any]:
-    return {"lane": needs.lane, "connection": _connection(needs, experiment.project_id)}
+def _facts(work: Work, experiment: Experiment) -> dict[str, Any]:
+    project_id = experiment.project_id
+    return {
+        "lane": work.needs.lane,
+        "connection": _connection(work.needs, project_id),
+        "processor": number_for(work, project_id),
+    }
 
 
 def _check_pair(needs: Needs, experiment: Experiment, baseline: Experiment | None) -> None:
@@ -175,9 +183,9 @@ def prepare(run_id: int) -> None:
         _activate(run_id)
 
 
-def _needs(version: EvaluatorVersion) -> Needs:
+def _work(version: EvaluatorVersion) -> Work:
     try:
-        return work_of(version).needs
+        return work_of(version)
     except BadConfig as error:
         raise CannotStart(f"This version cannot be read any more. Edit it and save it again. ({error})") from error
 

@@ -21,6 +21,7 @@ from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
 from evaluators.core import Comparand, Sample
 from evaluators.paths import existing_paths, preview
+from evaluators.processing import processed
 from experiments.models import Case, CaseSpan, Dataset, Experiment, Output
 from experiments.views.case_source import CaseSource
 
@@ -63,7 +64,7 @@ def bench_picker(request: ProjectRequest) -> HttpResponse:
         "cases": [(span.case_id, span.key, preview(_unwrapped(span.case.inputs))) for span in picked.listed],
         "output": output,
         "sample": as_json(sample) if sample else "",
-        "paths": _paths(sample) if sample else [],
+        "paths": _paths(processed(sample, request.project)) if sample else [],
     }
     return render(request, "experiments/_bench_picker.html", context)
 

@@ -9,8 +9,16 @@ from django.views.decorators.http import require_POST
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evaluators.core import COMPARISON
+from evaluators.processing import is_processed, processor_of
 from evaluators.views.editing import posted_place
-from experiments.analysis.mapping import MOST_LOOKED_AT, OUTPUT_ROOTS, reach_of, samples_to_read
+from experiments.analysis.mapping import (
+    MOST_LOOKED_AT,
+    MOST_PROCESSED,
+    OUTPUT_ROOTS,
+    reach_of,
+    samples_to_read,
+    through,
+)
 from experiments.views.case_source import CaseSource
 
 
@@ -28,5 +36,7 @@ def mapping_coverage(request: ProjectRequest) -> HttpResponse:
     if source.dataset and paths:
         looked_up = [path for path in paths if path not in pasted]
         samples, total = samples_to_read(source.dataset, source.experiment, source.compared, looked_up)
+        if any(is_processed(path) for path in looked_up) and (processor := processor_of(request.project.pk)):
+            samples, context["most"] = through(processor, samples), MOST_PROCESSED
         context |= {"reaches": reach_of(looked_up, samples), "total": total}
     return render(request, "experiments/_mapping_coverage.html", context)
