@@ -2,7 +2,7 @@
 
 from experiments.models.datasets import Case, CaseSpan, CaseWords, Dataset, DatasetVersion, Import, ImportState
 from experiments.models.defaults import RunDefaults
-from experiments.models.derived import Derived, RunVector
+from experiments.models.derived import Derived, PairColumn, RunVector
 from experiments.models.edits import CaseEdit
 from experiments.models.ledger import (
     Evaluation,
@@ -33,6 +33,7 @@ __all__ = [
     "ImportState",
     "Output",
     "OutputBody",
+    "PairColumn",
     "Priority",
     "PromptVersion",
     "Purpose",

@@ -1,4 +1,4 @@
-"""What is worked out from the ledger and kept: valid as long as what it was made from, so nobody has to throw it away."""
+"""What is worked out from the ledger and kept. It holds as long as what it was made from, so nothing throws it away."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from experiments.models.ledger import Run
+from experiments.models.outputs import Experiment
 
 
 class RunVector(models.Model):
@@ -32,3 +33,18 @@ class Derived(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["project", "made_at"])]  # the oldest make room
+
+
+class PairColumn(models.Model):
+    """One column over the pairs of two experiments, packed; it holds while `made_from` does. See analysis.comparing."""
+
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="+")
+    baseline = models.ForeignKey(Experiment, models.CASCADE, related_name="+")
+    name = models.CharField(max_length=40)
+    made_from = models.CharField(max_length=64)  # a digest of the outputs, the runs and their revisions
+    data = models.BinaryField()
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["experiment", "baseline", "name"], name="pair_column_once")]
+        indexes = [models.Index(fields=["made_at"])]  # the oldest make room
