@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluators.stats.estimate import CONFIDENCE, Moments, standard_error, student_t
+from evaluators.stats.estimate import CONFIDENCE, LEAST_EFFECTIVE, ONE_OUTWEIGHS, Moments, standard_error, student_t
 from evaluators.stats.tails import student_p
 
 BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
@@ -47,8 +47,8 @@ class Difference:
 def paired(differences: Iterable[tuple[Hashable, float]], asked: int) -> Difference:
     """From (cluster, second − first) of every pair in which both have a score.
 
-    The interval is mean ± t · s, with t of G − 1 degrees of freedom over the G clusters and s the cluster-robust
-    standard error (Liang and Zeger 1986), which for one pair a case is the usual sd / √n.
+    The interval is mean ± t · s, with t of G* − 1 degrees of freedom over the clusters (`Moments.effective`) and s the
+    cluster-robust standard error (Liang and Zeger 1986), which for one pair a case is the usual sd / √n.
     """
     moments = Moments.of(differences)
     if moments.n == 0:
@@ -56,6 +56,8 @@ def paired(differences: Iterable[tuple[Hashable, float]], asked: int) -> Differe
     mean = moments.total / moments.n
     if moments.clusters < 2:
         return _refused(mean, moments, asked, "One case alone says nothing about how far the difference could be off.")
+    if moments.effective < LEAST_EFFECTIVE:
+        return _refused(mean, moments, asked, ONE_OUTWEIGHS)
     error = standard_error(mean, moments)
     if error < 1e-9:
         # With 95 % confidence at most this share of cases differs otherwise (Clopper–Pearson for none of G), by ±1.
@@ -64,10 +66,10 @@ def paired(differences: Iterable[tuple[Hashable, float]], asked: int) -> Differe
         method = "all cases equal: bound on the share that may differ"
         p_value = (1 + abs(mean)) ** -moments.clusters  # the confidence at which the bound reaches zero
     else:
-        half = student_t(moments.clusters - 1) * error
+        half = student_t(moments.effective - 1) * error
         low, high = max(-1.0, mean - half), min(1.0, mean + half)
         method = "paired t interval over cases, cluster-robust"
-        p_value = student_p(mean / error, moments.clusters - 1)
+        p_value = student_p(mean / error, moments.effective - 1)
     sizes = moments.n, moments.clusters, asked
     return Difference(mean, low, high, *sizes, method, standard_error=error, p_value=p_value)
 
