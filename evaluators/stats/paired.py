@@ -50,7 +50,11 @@ def paired(differences: Iterable[tuple[Hashable, float]], asked: int) -> Differe
     The interval is mean ± t · s, with t of G* − 1 degrees of freedom over the clusters (`Moments.effective`) and s the
     cluster-robust standard error (Liang and Zeger 1986), which for one pair a case is the usual sd / √n.
     """
-    moments = Moments.of(differences)
+    return difference_of(Moments.of(differences), asked)
+
+
+def difference_of(moments: Moments, asked: int) -> Difference:
+    """The same from the sums of the differences over clusters."""
     if moments.n == 0:
         return _refused(None, moments, asked, "No output has a score from both.")
     mean = moments.total / moments.n
