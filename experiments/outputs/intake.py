@@ -82,8 +82,8 @@ def append(experiment: Experiment, rows: Sequence[Any]) -> Taken:
         except (_Wrong, BadValue, BadContent) as error:
             taken.faults.append(Fault(place, _key_of(row), _sentence(error)))
     with transaction.atomic():
-        takes_more = Experiment.objects.select_for_update().filter(pk=experiment.pk, source=Source.API, is_open=True)
-        if not takes_more.exists():
+        open_ones = Experiment.objects.exclude(source=Source.PROMPT).filter(pk=experiment.pk, is_open=True)
+        if not open_ones.select_for_update().exists():
             raise IsClosed
         fresh = _fresh(experiment, drafts, taken)
         _store(experiment, fresh)
@@ -93,8 +93,8 @@ def append(experiment: Experiment, rows: Sequence[Any]) -> Taken:
 
 
 def close(experiment: Experiment) -> None:
-    """Take no more outputs. Safe to repeat."""
-    Experiment.objects.filter(pk=experiment.pk, source=Source.API).update(is_open=False)
+    """Take no more outputs. Safe to repeat. What is answered here closes by itself."""
+    Experiment.objects.exclude(source=Source.PROMPT).filter(pk=experiment.pk).update(is_open=False)
     experiment.refresh_from_db(fields=["is_open"])
 
 

@@ -93,6 +93,8 @@ def sensible(stage) -> dict[str, Any]:  # noqa: F811
         "dataset": "2 questions",
         "note": "",
         "title": "A sample",
+        "user_message": "{{ inputs.question }}",
+        "models": [{"connection": stage.ids["connection"], "model": "rehearsal"}],
         "sample": {"outputs": {"value": 2}},
         "must": {"value": 1.0},
         "outputs": [{"case": "case-0", "attempt": 5, "outputs": {"value": "x"}}],
