@@ -68,8 +68,8 @@ class Likeness:
 def compare(answer: str, expected: str, material: str) -> Likeness:
     """The answer beside the expected one and the rest of the material; each of them may be empty."""
     answer, expected, material = (text[:MOST_COMPARED].replace("\u2019", "'") for text in (answer, expected, material))
-    said, wanted = _stems(answer), _stems(expected)
-    known = wanted | _stems(material)
+    said, wanted = stems(answer), stems(expected)
+    known = wanted | stems(material)
     words, expected_words = len(WORD.findall(answer)), len(WORD.findall(expected))
     return Likeness(
         words=words,
@@ -84,7 +84,7 @@ def compare(answer: str, expected: str, material: str) -> Likeness:
     )
 
 
-def _stems(text: str) -> set[str]:
+def stems(text: str) -> set[str]:
     """Beginnings of the longer words, and every number: "refunded" and "refunds" meet in "refun"."""
     words = {word[:STEM_LETTERS] for word in WORD.findall(text.casefold()) if len(word) >= SHORTEST_STEM}
     return {word for word in words if not word[0].isdigit()} | {quantity.number for quantity in _quantities(text)}
@@ -154,7 +154,7 @@ def _yes_or_no(text: str) -> bool | None:
 def _clauses(text: str) -> list[tuple[set[str], bool]]:
     """The words of each clause without its negations, and whether it has one."""
     clauses = CLAUSE_END.split(text.casefold(), maxsplit=CLAUSES_COMPARED)[:CLAUSES_COMPARED]
-    return [(_stems(NEGATION.sub("", clause)), bool(NEGATION.search(clause))) for clause in clauses]
+    return [(stems(NEGATION.sub("", clause)), bool(NEGATION.search(clause))) for clause in clauses]
 
 
 def _alike(one: set[str], other: set[str]) -> bool:

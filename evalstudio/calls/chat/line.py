@@ -93,9 +93,13 @@ class Line:
 
 def _rehearsed(ask: Ask) -> Completion:
     from evalstudio.calls.rehearsal import rehearse
+    from evalstudio.calls.rehearsed_answers import answer, is_asked_to_judge
     from evalstudio.calls.rehearsed_odds import odds
 
-    text = rehearse(ask.messages, ask.schema)
+    if ask.top_logprobs or is_asked_to_judge(ask.messages, ask.schema):
+        text = rehearse(ask.messages, ask.schema)
+    else:
+        text = answer(ask.messages, f"{ask.model} {ask.temperature} {ask.nonce}")
     tokens = odds(text, ask.messages, ask.schema) if ask.top_logprobs else ()
     asked = sum(len(str(message.get("content") or "")) for message in ask.messages)
     return Completion(text, "rehearsal", "", "stop", asked // 4, len(text) // 4, tokens)
