@@ -2,6 +2,11 @@
 
 Scores lie in [0, 1] and come in clusters: the answers to one case are not independent of one another, so the case is
 the unit that counts. Everything is worked out from a few sums, which a database can form.
+
+Cases with many rows weigh more than others. G cases of n_c rows are then worth only G* = (Σ n_c)² / Σ n_c² (Kish 1965),
+which takes the place of G in the error and in the degrees of freedom; for cases of one size it is G. Scores near the
+ends of their range are skewed, so intervals are worked out for the log-odds of a share, or for the logarithm of what is
+never negative, by the delta method.
 """
 
 from __future__ import annotations
@@ -9,10 +14,16 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
+
+from evaluators.stats.tails import student_density, student_p
 
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+LEAST_EFFECTIVE = 1.5  # cases
+ONE_OUTWEIGHS = "Nearly all scores belong to one case, which alone says nothing about how far the figure could be off."
+LARGEST = 300.0  # exponent, well within what a number can hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,11 @@ class Moments:
     most: float = 0.0
     is_binary: bool = False  # every score is 0 or 1
 
+    @property
+    def effective(self) -> float:
+        """How many cases of one size these are worth: G*, at most `clusters`."""
+        return min(float(self.clusters), self.n * self.n / self.sizes)
+
     @classmethod
     def of(cls, scores: Iterable[tuple[Hashable, float]]) -> Moments:
         """From (cluster, score) pairs."""
@@ -80,6 +96,8 @@ def estimate(moments: Moments, asked: int, *, is_share: bool = True) -> Estimate
     mean = moments.total / moments.n
     if moments.clusters < 2:
         return _refused(mean, moments, asked, "One case alone says nothing about how far the figure could be off.")
+    if moments.effective < LEAST_EFFECTIVE:
+        return _refused(mean, moments, asked, ONE_OUTWEIGHS)
     error = standard_error(mean, moments)
     if is_share and moments.is_binary and moments.clusters == moments.n:
         low, high = wilson(moments.total, moments.n)
@@ -90,9 +108,22 @@ def estimate(moments: Moments, asked: int, *, is_share: bool = True) -> Estimate
         low, high = _all_equal(mean, moments.clusters)
         method = "all cases equal: bound on the share that may differ"
         return _estimate(mean, low, high, moments, asked, method, error)
-    half = student_t(moments.clusters - 1) * error
-    low, high = (max(0.0, mean - half), min(1.0, mean + half)) if is_share else (mean - half, mean + half)
-    return _estimate(mean, low, high, moments, asked, "t interval over cases, cluster-robust", error)
+    half = student_t(moments.effective - 1) * error
+    if is_share and 0 < mean < 1:
+        low, high = on_log_odds(mean, half)
+        return _estimate(mean, low, high, moments, asked, "t interval over cases on log-odds, cluster-robust", error)
+    if moments.least >= 0:
+        factor = math.exp(min(half / mean, LARGEST))
+        method = "t interval over cases on logarithms, cluster-robust"
+        return _estimate(mean, mean / factor, mean * factor, moments, asked, method, error)
+    return _estimate(mean, mean - half, mean + half, moments, asked, "t interval over cases, cluster-robust", error)
+
+
+def on_log_odds(share: float, half: float) -> tuple[float, float]:
+    """The interval of a share in (0, 1) whose log-odds have half the width half / (share (1 − share))."""
+    odds, factor = share / (1 - share), math.exp(min(half / (share * (1 - share)), LARGEST))
+    low, high = odds / factor, odds * factor
+    return low / (1 + low), high / (1 + high)
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
@@ -104,9 +135,9 @@ def wilson(successes: float, n: int) -> tuple[float, float]:
 
 
 def standard_error(mean: float, moments: Moments) -> float:
-    """The sandwich estimate (Liang and Zeger 1986): the squared residual sum of each cluster, times G / (G − 1)."""
+    """The sandwich estimate (Liang and Zeger 1986): the squared residual sum of each cluster, times G* / (G* − 1)."""
     residuals = moments.squares - 2 * mean * moments.products + mean * mean * moments.sizes
-    correction = moments.clusters / (moments.clusters - 1)
+    correction = moments.effective / (moments.effective - 1)
     return math.sqrt(max(0.0, residuals) * correction) / moments.n
 
 
@@ -119,29 +150,18 @@ def _all_equal(value: float, clusters: int) -> tuple[float, float]:
     return value * (1 - may_differ), value + (1 - value) * may_differ
 
 
-def student_t(freedom: int) -> float:
-    """The two-sided 95 % quantile of Student's t, by Hill's expansion (1970, algorithm 396); exact for 1 and 2."""
-    tail = 1 - CONFIDENCE
-    if freedom == 1:
-        return 1 / math.tan(tail * math.pi / 2)
-    if freedom == 2:
-        return math.sqrt(2 / (tail * (2 - tail)) - 2)
-    a = 1 / (freedom - 0.5)
-    b = 48 / (a * a)
-    c = ((20700 * a / b - 98) * a - 16) * a + 96.36
-    d = ((94.5 / (b + c) - 3) / b + 1) * math.sqrt(a * math.pi / 2) * freedom
-    y = (d * tail) ** (2 / freedom)
-    if y > 0.05 + a:
-        x = -Z
-        y = x * x
-        c += 0.3 * (freedom - 4.5) * (x + 0.6) if freedom < 5 else 0
-        c += (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b
-        y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x
-        y = math.expm1(a * y * y)
-    else:
-        inner = ((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3
-        y = ((1 / inner + 0.5 / (freedom + 4)) * y - 1) * (freedom + 1) / (freedom + 2) + 1 / y
-    return math.sqrt(freedom * y)
+@lru_cache(4096)
+def student_t(freedom: float) -> float:
+    """The two-sided 95 % quantile of Student's t, by Newton's method on logarithms. Freedom may be below 1."""
+    place = math.log(Z * (1 + (Z * Z + 1) / (4 * freedom)))
+    for _ in range(50):
+        t = math.exp(place)
+        tail = student_p(t, freedom)
+        step = math.log(tail / (1 - CONFIDENCE)) * tail / (2 * t * student_density(t, freedom))
+        place += step
+        if abs(step) < 1e-12:
+            break
+    return math.exp(place)
 
 
 def _estimate(

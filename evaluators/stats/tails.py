@@ -1,4 +1,4 @@
-"""Two-sided p-values of the normal and Student's t distribution, without numpy."""
+"""The tails of the normal and of Student's t distribution, without numpy."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def student_p(t: float, freedom: float) -> float:
     if x < (a + 1) / (a + b + 2):
         return front * _continued(a, b, x) / a
     return 1 - front * _continued(b, a, rest) / b
+
+
+def student_density(t: float, freedom: float) -> float:
+    """The density of Student's t."""
+    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    return math.exp(scale - (freedom + 1) / 2 * math.log1p(t * t / freedom)) / math.sqrt(freedom * math.pi)
 
 
 def _continued(a: float, b: float, x: float) -> float:
