@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
+from django_q.tasks import async_task
 
 from evalstudio.calls.models import Lease
 from evaluators.core import Status
-from experiments.models import Evaluation, Run, RunState, Slice
+from experiments.models import Evaluation, Purpose, Run, RunState, Slice
+
+KEEP = "experiments.analysis.working_out.keep_results"  # a queued task keeps this path: it must never move
 
 # Slices: said this way it reads the index (run, done, id); `done=False` becomes "NOT done", which no index serves.
 OPEN = Q(done__in=(False,))
@@ -63,10 +67,10 @@ def close_slices(slice_ids: Iterable[int]) -> int:
 def finish_run(run_id: int) -> bool:
     """Finish the run if no slice of it is open and no row awaits people. True for the one caller whose update did it.
 
-    Locks first, as above.
+    Locks first, as above. What pages will read of its results is then made ready by a task of the queue.
     """
-    Run.objects.select_for_update().filter(pk=run_id).values_list("pk").first()
-    return bool(
+    purpose = Run.objects.select_for_update().filter(pk=run_id).values_list("purpose", flat=True).first()
+    is_done = bool(
         Run.objects.filter(
             ~Exists(Slice.objects.filter(OPEN, run_id=OuterRef("pk"))),
             ~Exists(Evaluation.objects.filter(run_id=OuterRef("pk"), state=Status.AWAITING)),
@@ -74,6 +78,9 @@ def finish_run(run_id: int) -> bool:
             state__in=(RunState.ACTIVE, RunState.STOPPING),
         ).update(state=RunState.FINISHED, finished_at=Now(), revision=F("revision") + 1)
     )
+    if is_done and purpose == Purpose.RESULTS:
+        transaction.on_commit(partial(async_task, KEEP, run_id, task_name=f"keep results of run {run_id}"))
+    return is_done
 
 
 def land_run(run_id: int) -> bool:
