@@ -21,6 +21,7 @@ from evaluators.stats.tails import student_density, student_p
 
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+SAME = 1e-12  # sums closer to zero than this are zero
 LEAST_EFFECTIVE = 1.5  # cases
 ONE_OUTWEIGHS = "Nearly all scores belong to one case, which alone says nothing about how far the figure could be off."
 LARGEST = 300.0  # exponent, well within what a number can hold
@@ -62,6 +63,7 @@ class Moments:
     least: float = 0.0
     most: float = 0.0
     is_binary: bool = False  # every score is 0 or 1
+    apart: int | None = None  # clusters with s_c ≠ 0; None where nobody counted them
 
     @property
     def effective(self) -> float:
@@ -86,6 +88,7 @@ class Moments:
             least=min(every, default=0.0),
             most=max(every, default=0.0),
             is_binary=bool(every) and all(value in (0.0, 1.0) for value in every),
+            apart=sum(abs(s) > SAME for _, s in sums),
         )
 
 
