@@ -19,6 +19,7 @@ from experiments.views import (
     noise,
     pairs,
     peeks,
+    processor_runs,
     prompts,
     results,
     runs,
@@ -83,6 +84,8 @@ prompt_urls = [
     path("experiments/prompt/preview/", prompts.prompt_preview, name="prompt-preview"),
 ]
 
+processor_urls = [path("processor/runs/", processor_runs.processor_runs, name="processor-runs")]
+
 run_urls = [
     path("experiments/<int:pk>/run/", starting.run_start, name="run-start"),
     path("experiments/<int:pk>/scores/", scores.scores_upload, name="scores-upload"),
@@ -105,4 +108,13 @@ trial_urls = [
     path("evaluations/<int:pk>/beside/<int:other>/", change.evaluations_beside, name="evaluations-beside"),
 ]
 
-urlpatterns = [*trial_urls, *dataset_urls, *bench_urls, *result_urls, *pair_urls, *prompt_urls, *run_urls]
+urlpatterns = [
+    *trial_urls,
+    *dataset_urls,
+    *bench_urls,
+    *result_urls,
+    *pair_urls,
+    *prompt_urls,
+    *processor_urls,
+    *run_urls,
+]

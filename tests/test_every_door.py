@@ -122,6 +122,9 @@ PAGES = {
     "publishing-rule": Door(VIEWER, OWNER),
     "evaluator-export": Door(VIEWER),
     "evaluator-import": Door(EDITOR, EDITOR),
+    "processor-page": Door(VIEWER, EDITOR),
+    "processor-try": Door(None, EDITOR),
+    "processor-runs": Door(VIEWER, EDITOR),
     "scale-list": Door(VIEWER),
     "scale-new": Door(EDITOR, EDITOR),
     "scale-edit": Door(EDITOR, EDITOR),
@@ -213,6 +216,7 @@ API = {
     "api-dataset-schema": Door(VIEWER),  # and an editor may PUT one
     "api-cases": Door(VIEWER),
     "api-experiments": Door(VIEWER, EDITOR),
+    "api-prompt": Door(None, EDITOR),
     "api-experiment": Door(VIEWER),
     "api-outputs": Door(None, EDITOR),
     "api-experiment-close": Door(None, EDITOR),

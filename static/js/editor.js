@@ -42,7 +42,7 @@ function applyPath(view, completion, from, to) {
 }
 
 function completions(textarea, kind) {
-  const place = kind === "prompt" ? /\{{1,2}\s*[\w.[\]'"]*$/ : /\b(inputs|expectedOutputs|outputs|steps)[\w.[\]'"]*$/;
+  const place = kind === "prompt" ? /\{{1,2}\s*[\w.[\]'"]*$/ : /\b(inputs|expectedOutputs|outputs|steps|metadata|processed|comparison)[\w.[\]'"]*$/;
   return async (context) => {
     const match = context.matchBefore(place);
     if (!match && !context.explicit) return null;
