@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from evaluators.stats.estimate import CONFIDENCE, Estimate, Moments, Z, estimate
+from evaluators.stats.estimate import CONFIDENCE, Estimate, Moments, Z, estimate, on_log_odds, student_t
 
 LEAST_REPEATS = 2
 SAME = 1e-9  # numbers closer than this are the same verdict
@@ -98,7 +98,7 @@ def _floor(deviation: float, n: int) -> float:
 def _deviation(groups: Sequence[Sequence[float]]) -> tuple[float, float | None, float | None]:
     """s_w with its interval. The variance is pooled and unbiased: Σ SS_i / Σ (k_i − 1), with SS_i = Σ_j (x_ij − x̄_i)².
 
-    That is a mean of SS_i weighted by k_i − 1, so its interval is the one of any mean over clusters; of scores that
+    That is a mean of SS_i weighted by k_i − 1, so its interval is that of a mean over clusters, widened; of scores that
     never differ, the share of outputs that may (Clopper–Pearson) times the largest variance there can be.
     """
     squares = [(len(group) - 1, _sum_of_squares(group)) for group in groups]
@@ -117,9 +117,20 @@ def _deviation(groups: Sequence[Sequence[float]]) -> tuple[float, float | None, 
         sizes=float(sum(free * free for free, _ in squares)),
         most=1.0,
     )
-    variance = estimate(moments, freedom)
-    low, high = (None if end is None else math.sqrt(end) for end in (variance.low, variance.high))
-    return math.sqrt(total / freedom), low, high
+    variance = total / freedom
+    found = estimate(moments, freedom)
+    if found.low is None or found.high is None:
+        return math.sqrt(variance), None, None
+    low, high = found.low, found.high
+    if found.standard_error and found.standard_error > SAME:
+        half = student_t(moments.effective - 1) * found.standard_error * _few(moments.clusters)
+        low, high = on_log_odds(variance, half)
+    return math.sqrt(variance), math.sqrt(low), math.sqrt(high)
+
+
+def _few(outputs: int) -> float:
+    """How much wider an interval of a variance has to be where outputs are few: n / (n − z) (Bonett 2006)."""
+    return outputs / (outputs - min(Z, outputs / 2))
 
 
 def _sum_of_squares(group: Sequence[float]) -> float:

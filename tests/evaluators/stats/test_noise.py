@@ -29,10 +29,12 @@ def test_two_outputs_by_hand():
 
 def test_the_interval_of_the_deviation_by_hand():
     found = noise({1: values(0, 0.4), 2: values(0.5, 0.5), 3: values(0.1, 0.3)}, 2)
-    # SS 0.08, 0, 0.02: mean 1/30 with sd √(0.0052/3), t(2) = 4.302653: the lower end is below zero and counts as zero.
-    high = 1 / 30 + 4.302653 * math.sqrt(0.0052 / 3) / math.sqrt(3)
+    # SS 0.08, 0, 0.02: mean 1/30 with sd √(0.0052/3), t(2) = 4.302653, on the log-odds of the variance,
+    # wider by 3 / (3 − 1.5) because outputs are so few.
+    half = 4.302653 * math.sqrt(0.0052 / 3) / math.sqrt(3) / (1 / 30 * 29 / 30) * 2
+    low, high = (1 / (1 + 29 * math.exp(-end)) for end in (-half, half))
     assert found.deviation == pytest.approx(math.sqrt(1 / 30))
-    assert (found.low, found.high) == pytest.approx((0, math.sqrt(high)), abs=1e-6)
+    assert (found.low, found.high) == pytest.approx((math.sqrt(low), math.sqrt(high)), abs=1e-6)
     assert found.floor_interval(50)[1] == pytest.approx(1.959964 * math.sqrt(2 * high / 50), abs=1e-6)
 
 
@@ -135,3 +137,16 @@ def test_the_deviation_is_unbiased_however_few_the_judgements():
     for k in (2, 12):
         outputs = [[Judgement(random_.gauss(mean / 4000, 0.2)) for _ in range(k)] for mean in range(4000)]
         assert noise(dict(enumerate(outputs)), k).deviation ** 2 == pytest.approx(0.04, rel=0.05)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_the_interval_of_the_deviation_holds_in_95_of_100(k):
+    """Outputs scatter by amounts of their own, from hardly to a lot: variances uniform in [0, 0.04]."""
+    random_ = random.Random(12)
+    hits = 0
+    for _ in range(2000):
+        spreads = [math.sqrt(random_.uniform(0, 0.04)) for _ in range(60)]
+        judged = {n: [Judgement(random_.gauss(0.5, spread)) for _ in range(k)] for n, spread in enumerate(spreads)}
+        found = noise(judged, k)
+        hits += found.low <= math.sqrt(0.02) <= found.high
+    assert 0.93 <= hits / 2000 <= 0.97
