@@ -201,6 +201,7 @@ class EvaluationBody(models.Model):
     evaluation = models.OneToOneField(Evaluation, models.CASCADE, primary_key=True, related_name="body")
     reason = models.TextField(blank=True)
     measures = models.JSONField(null=True)
+    label_scores = models.JSONField(null=True)  # of a classification: RunLabel.label_id of the same run → score
     call_keys = models.JSONField(null=True)  # Call.key of every reply, the decisive one last
     logs = models.JSONField(null=True)
 
