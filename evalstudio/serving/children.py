@@ -59,7 +59,7 @@ def run_web(host: str, port: int) -> None:
 
 def run_worker() -> None:
     """The queue's cluster, with this process looking after what its workers leave behind when they are killed."""
-    from django_q.cluster import Cluster
+    from evalstudio.serving.cluster import Cluster
 
     upkeep = import_module(settings.UPKEEP)
     upkeep.begin()
