@@ -18,6 +18,7 @@ PROGRESS = (
     ("in_flight", "flight", "in flight"),
     ("pending", "pending", "pending"),
 )
+ANSWERED = {"scored": "answered", "unscored": "not asked"}  # what these are called where answers are got
 
 
 class Figure(Protocol):

@@ -46,22 +46,27 @@ class ModelsField(forms.MultipleChoiceField):
         return [self.one.clean(each) for each in super().clean(value)]
 
 
+class JudgesField(forms.ModelMultipleChoiceField):
+    widget = forms.CheckboxSelectMultiple
+
+    def label_from_instance(self, version: Any) -> str:
+        return f"{version.evaluator.name} {version}"
+
+
 class PromptForm(TakeForm):
     """All of it. One system, and so one experiment, comes of each model with each set of parameters."""
 
     things = "cases to ask"
 
     title = forms.CharField(label="Name", max_length=60)
-    version = forms.ChoiceField(label="Cases of")
+    version = forms.ChoiceField(label="Data set and version")
     system_message = forms.CharField(widget=forms.Textarea, strip=False, required=False)
     user_message = forms.CharField(widget=forms.Textarea, strip=False, required=False)
     reads_json = forms.BooleanField(label="Read the answer as JSON", required=False)
     models = ModelsField(label="Models", required=False)
     other_connection = forms.ChoiceField(label="Another model of", required=False)
     other_model = forms.CharField(label="Its name", required=False, max_length=200)
-    judges = forms.ModelMultipleChoiceField(
-        EvaluatorVersion.objects.none(), label="Evaluators", required=False, widget=forms.CheckboxSelectMultiple
-    )
+    judges = JudgesField(EvaluatorVersion.objects.none(), label="Evaluators", required=False)
 
     def __init__(
         self, data: Any = None, *, project: Project, judges: list[EvaluatorVersion], initial: Any = None, **more: Any
@@ -76,7 +81,8 @@ class PromptForm(TakeForm):
         self.fields["take"].choices = CASES if self.splits else CASES[:-1]  # type: ignore[attr-defined]
         self.fields["version"].choices = _grouped(versions)  # type: ignore[attr-defined]
         self.fields["models"].offer(project)  # type: ignore[attr-defined]
-        self.fields["judges"].queryset = EvaluatorVersion.objects.filter(pk__in=[each.pk for each in judges])  # type: ignore[attr-defined]
+        offered = EvaluatorVersion.objects.filter(pk__in=[each.pk for each in judges]).select_related("evaluator")
+        self.fields["judges"].queryset = offered.order_by("evaluator__name")  # type: ignore[attr-defined]
         connections = [(str(each.pk), each.name) for each in connections_for(project)]
         self.fields["other_connection"].choices = connections  # type: ignore[attr-defined]
         for place in range(SETS):

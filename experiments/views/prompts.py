@@ -125,13 +125,14 @@ def _shown(form: PromptForm, preview: Preview | None) -> dict[str, Any]:
     calls = cases * form.asked().repeats * len(systems)
     cost = preview.score.cost_usd if preview and preview.score else None
     first = Connection.objects.filter(pk=systems[0].model.connection_id).first()
+    is_rehearsal = bool(first and first.is_rehearsal)
     return ctx | {
         "cases": cases,
         "systems": len(systems),
         "calls": calls,
         "attempts": form.asked().repeats,
-        "cost_usd": cost * calls if cost is not None and len(systems) == 1 else None,
-        "is_rehearsal": bool(first and first.is_rehearsal),
+        "cost_usd": cost * calls if cost is not None and len(systems) == 1 and not is_rehearsal else None,
+        "is_rehearsal": is_rehearsal,
     }
 
 

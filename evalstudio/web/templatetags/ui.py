@@ -116,10 +116,11 @@ def state_badge(state: Any, why: Any = None) -> SafeString:
 
 
 @register.inclusion_tag("_progress.html")
-def progress(counts: Any, label: str = "", scored: str = "scored") -> dict[str, Any]:
-    """The bar of a run and the count of every state: scored (by another word), unscored, failed, awaiting, ..."""
+def progress(counts: Any, label: str = "", of: str = "scores") -> dict[str, Any]:
+    """The bar of a run and the count of every state, of scores or of answers: scored, unscored, failed, ..."""
     parts, settled, total = marks.progress_parts(counts)
-    parts = [part | {"word": scored} if part["key"] == "scored" else part for part in parts]
+    words = marks.ANSWERED if of == "answers" else {}
+    parts = [part | {"word": words.get(part["key"], part["word"])} for part in parts]
     words = f"{numbers.count(settled)} of {numbers.count(total)} settled"
     return {"parts": parts, "spoken": f"{label}: {words}" if label else words}
 
