@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluators.stats.estimate import Estimate, student_t
+from evaluators.stats.resampling import MOST_CASES, counts
 from evaluators.stats.tails import student_p
 
-MOST_CASES = 2_000  # that are resampled
 RESAMPLES = 500
 LOST = 0.025  # share of resamples in which some strength has no bound, above which no interval is given
 STEP = 1.5  # the furthest that one step of Newton's may move a strength
@@ -78,16 +78,16 @@ def bradley_terry(
     zero = np.full(len(names), 1 / len(names)) if reference is None else np.eye(len(names))[names.index(reference)]
     shown = {}
     for i, name in enumerate(names):
-        away, counts = np.eye(len(names))[i] - zero, (int(n[i]), len(unique), int(asked[i]))
+        away, sizes = np.eye(len(names))[i] - zero, (int(n[i]), len(unique), int(asked[i]))
         value = float(strengths @ away)
         if name == reference:
-            shown[name] = Estimate(0.0, 0.0, 0.0, *counts, "the reference", standard_error=0.0)
+            shown[name] = Estimate(0.0, 0.0, 0.0, *sizes, "the reference", standard_error=0.0)
         elif errors is None:
-            shown[name] = Estimate(value, None, None, *counts, "none", refused)
+            shown[name] = Estimate(value, None, None, *sizes, "none", refused)
         else:
             error = float(np.sqrt(away @ errors @ away))
             half = student_t(len(unique) - 1) * error
-            shown[name] = Estimate(value, value - half, value + half, *counts, method, standard_error=error)
+            shown[name] = Estimate(value, value - half, value + half, *sizes, method, standard_error=error)
     return Standings(shown, _gaps(names, strengths, errors, len(unique) - 1))
 
 
@@ -132,10 +132,8 @@ class _Rows:
         places, columns = np.unique(pairs, return_inverse=True)
         cells = np.concatenate([self.cases, self.cases]) * len(places) + columns
         by_case = np.bincount(cells, np.concatenate([self.won, 1 - self.won]), self.clusters * len(places))
-        draw = np.random.default_rng(self.clusters)
-        counts = draw.multinomial(self.clusters, np.full(self.clusters, 1 / self.clusters), resamples)
         wins = np.zeros((resamples, self.names**2))
-        wins[:, places] = counts @ by_case.reshape(self.clusters, len(places))
+        wins[:, places] = counts(self.clusters, resamples) @ by_case.reshape(self.clusters, len(places))
         return wins.reshape(-1, self.names, self.names)
 
     def pulls(self, strengths: Any) -> Any:
