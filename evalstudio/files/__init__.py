@@ -1,1 +1,1 @@
-"""Pictures that cases and outputs name by address, kept so that pages and models can see them."""
+"""Files that cases and outputs name by address: pictures that pages and models see, all others to be downloaded."""

@@ -9,20 +9,22 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from evalstudio.files.keeping import TYPES, type_of
+from evalstudio.files.keeping import type_of
+from evalstudio.files.models import PICTURE_TYPES
 
 MOST_WRITTEN_OUT = 8 * 1024 * 1024  # characters of a picture that is written out as data
-_OWN = re.compile(r"/p/(?P<slug>[-\w]+)/files/(?P<digest>[0-9a-f]{64})(?:/|$)")
+_OWN = re.compile(r"/p/(?P<slug>[-\w]+)/files/(?P<digest>[0-9a-f]{64})(?:/(?P<name>[^/]*)|$)")
 _DATA = re.compile(r"data:(?P<type>image/[a-z.+-]+);base64,(?P<content>[A-Za-z0-9+/=\s]+)\Z")
-_ENDING = re.compile(rf"\.(?:{'|'.join((*TYPES.values(), 'jpeg'))})\Z", re.IGNORECASE)
+_ENDING = re.compile(rf"\.(?:{'|'.join((*PICTURE_TYPES.values(), 'jpeg'))})\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A stored file, by the project and digest that its address names."""
+    """A stored file, by the project and digest that its address names. Whether it is a picture its name tells."""
 
     slug: str
     digest: str
+    looks_like_picture: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def read(value: Any) -> Address | None:
     if parts.scheme not in ("", "http", "https") or any(character.isspace() for character in text):
         return None
     if own := _OWN.match(parts.path):
-        return Own(own["slug"], own["digest"])
+        return Own(own["slug"], own["digest"], not own["name"] or bool(_ENDING.search(own["name"])))
     return Outside(text, parts.hostname, bool(_ENDING.search(parts.path))) if parts.scheme and parts.hostname else None
 
 

@@ -37,6 +37,8 @@ def _bytes_of(slug: str, digest: str, connection_id: int) -> str:
     stored = own.filter(project__in=Connection.objects.filter(pk=connection_id).values("project")).first()
     if stored is None:
         raise NotAnImage("The picture is not among the files of this project.")
+    if not stored.is_picture:
+        raise NotAnImage(f"The file {stored.name} is no picture: it is {stored.content_type}.")
     try:
         with stored.content.open() as content:
             written = base64.b64encode(content.read()).decode()

@@ -1,9 +1,10 @@
-"""Taking files in: what they really are is read from their first bytes, not from their names."""
+"""Taking files in: a picture is known by its first bytes, anything else is what its name says and is never rendered."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from mimetypes import MimeTypes
 from pathlib import PurePath
 from typing import IO
 
@@ -11,10 +12,18 @@ from django.conf import settings
 from django.core.files import File
 from django.db import IntegrityError, transaction
 
-from evalstudio.files.models import StoredFile
+from evalstudio.files.models import PICTURE_TYPES, StoredFile
 from evalstudio.projects.models import Project, User
 
-TYPES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
+UNKNOWN = "application/octet-stream"
+NAMED = MimeTypes()  # by Python's own table, so that every host says the same
+for _type, _endings in {
+    "text/plain": ("log", "toml", "ini", "py", "ts", "sql", "sh"),
+    "text/yaml": ("yaml", "yml"),
+    "application/x-ndjson": ("jsonl", "ndjson"),
+}.items():
+    for _ending in _endings:
+        NAMED.add_type(_type, f".{_ending}")
 SIGNATURES = (  # how the formats begin, by their specifications
     ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
     ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
@@ -25,7 +34,14 @@ _UNFIT = re.compile(r"[^\w.-]+")  # what has no place in an address
 
 
 class NotTaken(ValueError):
-    """The file cannot be kept; the message says why and what can."""
+    """The file cannot be kept; the message says why."""
+
+
+class TooLarge(NotTaken):
+    """The file has more bytes than a file may have."""
+
+    def __init__(self) -> None:
+        super().__init__(f"A file may have {settings.FILE_MAX_BYTES // 1024**2} MB; this one has more.")
 
 
 def keep(project: Project, author: User | None, file: File) -> StoredFile:
@@ -33,18 +49,17 @@ def keep(project: Project, author: User | None, file: File) -> StoredFile:
     if not file.size:
         raise NotTaken("The file is empty.")
     if file.size > settings.FILE_MAX_BYTES:
-        raise NotTaken(f"A file may have {settings.FILE_MAX_BYTES // 1024**2} MB; this one has more.")
-    content_type = type_of(file.read(32))
-    if content_type is None:
-        raise NotTaken("This is no picture that models and browsers read. Send PNG, JPEG, GIF or WebP.")
+        raise TooLarge
+    name = _fit(file.name or "")
+    picture = type_of(file.read(32))
     digest = _digest(file)
     return StoredFile.objects.filter(project=project, digest=digest).first() or _store(
         StoredFile(
             project=project,
             author=author,
             digest=digest,
-            name=_name(file.name or "", content_type),
-            content_type=content_type,
+            name=f"{PurePath(name).stem}.{PICTURE_TYPES[picture]}" if picture else name,
+            content_type=picture or _named(name),
             size=file.size,
         ),
         file,
@@ -52,7 +67,7 @@ def keep(project: Project, author: User | None, file: File) -> StoredFile:
 
 
 def type_of(start: bytes) -> str | None:
-    """The content type that a file's first bytes tell; None for anything that is not kept."""
+    """The type of picture that a file's first bytes tell; None for anything else."""
     return next((name for name, signature in SIGNATURES if signature.match(start)), None)
 
 
@@ -76,7 +91,14 @@ def _store(stored: StoredFile, file: File) -> StoredFile:
     return stored
 
 
-def _name(name: str, content_type: str) -> str:
-    """The file's own name as it can stand in an address, with the ending of what it is."""
-    stem = _UNFIT.sub("-", PurePath(name.replace("\\", "/")).stem).strip("-.")[:150]
-    return f"{stem or 'picture'}.{TYPES[content_type]}"
+def _fit(name: str) -> str:
+    """The file's own name as it can stand in an address."""
+    path = PurePath(name.replace("\\", "/"))
+    stem, ending = (_UNFIT.sub("-", part).strip("-.") for part in (path.stem, path.suffix))
+    return f"{stem[:150] or 'file'}.{ending[:20]}" if ending else stem[:150] or "file"
+
+
+def _named(name: str) -> str:
+    """What the name says that a file is: a word for people, never a type that is shown."""
+    found, encoding = NAMED.guess_type(name)
+    return UNKNOWN if found is None or encoding or found in PICTURE_TYPES else found

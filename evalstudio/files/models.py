@@ -9,6 +9,9 @@ from django.utils import timezone
 
 from evalstudio.projects.models import Project
 
+PICTURE_TYPES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
+TEXT_TYPES = frozenset(("application/json", "application/x-ndjson", "application/xml", "application/javascript"))
+
 
 class StoredFile(models.Model):
     """A file of a project. Its address holds its digest, so what stands at an address never changes."""
@@ -30,3 +33,13 @@ class StoredFile(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("file-content", args=[self.project.slug, self.digest, self.name])
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether its first bytes are those of a picture: all else is only downloaded, or shown as plain text."""
+        return self.content_type in PICTURE_TYPES
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its name says that it is text, which may be shown as such and as nothing else."""
+        return self.content_type.startswith("text/") or self.content_type in TEXT_TYPES

@@ -29,7 +29,7 @@ class Picture:
 def picture_of(value: Any, slug: str, path: str = "") -> Picture | None:
     """The picture that a value points to, for the pages of a project; None where it points to none."""
     match read(value):
-        case Own(owner, digest) if owner == slug:
+        case Own(owner, digest, True) if owner == slug:
             return Picture(path, reverse("file-digest", args=[slug, digest]), "a file of this project")
         case WrittenOut(url):
             return Picture(path, url, "written out in the data")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.files import File
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
@@ -20,13 +21,14 @@ from evalstudio.web.pagination import Order, page_of
 
 FOR_EVER = "private, max-age=31536000, immutable"  # an address holds its content's digest
 FOR_A_WHILE = "private, max-age=3600"
+PLAIN = "text/plain; charset=utf-8"
 NO_RIGHTS = "default-src 'none'; sandbox"  # should a browser ever take one for a page
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.VIEWER)
 def file_list(request: ProjectRequest) -> HttpResponse:
-    """Decides which address stands for a picture in a data set: upload it here, copy what it is called."""
+    """Decides which address stands for a file in a case or an output: upload it here, copy what it is called."""
     may_edit = request.role >= Role.EDITOR
     if request.method == "POST":
         if not may_edit:
@@ -61,6 +63,7 @@ def _page(request: ProjectRequest, may_edit: bool, faults: list[str], status: in
         "rows": [(row, request.build_absolute_uri(row.get_absolute_url())) for row in page.rows],
         "faults": faults,
         "may_edit": may_edit,
+        "limit_mb": settings.FILE_MAX_BYTES // 1024**2,
     }
     return page_or_fragment(request, "files/list.html", ctx, status=status)
 
@@ -68,13 +71,20 @@ def _page(request: ProjectRequest, may_edit: bool, faults: list[str], status: in
 @require_safe
 @project_page(Role.VIEWER)
 def file_content(request: ProjectRequest, digest: str, name: str = "") -> HttpResponseBase:
-    """The file itself, under any name."""
+    """The file itself, under any name: a picture to look at, anything else to save. `?as=text` shows text as text."""
     stored = get_object_or_404(StoredFile, project=request.project, digest=digest)
     try:
         content = stored.content.open()
     except OSError:
         raise Http404 from None
-    return _guarded(FileResponse(content, content_type=stored.content_type, filename=stored.name), FOR_EVER)
+    as_text = stored.is_text and request.GET.get("as") == "text"
+    response = FileResponse(
+        content,
+        content_type=PLAIN if as_text else stored.content_type,
+        filename=stored.name,
+        as_attachment=not (stored.is_picture or as_text),
+    )
+    return _guarded(response, FOR_EVER)
 
 
 @require_safe
@@ -89,11 +99,12 @@ def file_outside(request: ProjectRequest) -> HttpResponseBase:
     try:
         content, content_type = fetch(url)
     except NotFetched as error:
-        return HttpResponse(str(error), status=502, content_type="text/plain; charset=utf-8")
+        return HttpResponse(str(error), status=502, content_type=PLAIN)
     return _guarded(HttpResponse(content, content_type=content_type), FOR_A_WHILE)
 
 
 def _guarded(response: HttpResponseBase, keep_for: str) -> HttpResponseBase:
     response["Cache-Control"] = keep_for
     response["Content-Security-Policy"] = NO_RIGHTS
+    response["X-Content-Type-Options"] = "nosniff"
     return response

@@ -49,6 +49,13 @@ def test_a_file_of_another_project_never_travels(stored, alice):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_file_that_is_no_picture_never_travels_as_one(project, alice, connection):
+    stored = keep(project, alice, ContentFile(b"%PDF-1.7", name="report.pdf"))
+    with pytest.raises(NotAnImage, match=r"report\.pdf is no picture"):
+        part(stored.get_absolute_url(), connection)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_other_addresses_are_passed_on(connection):
     outside = "https://pictures.example.org/view?id=3"
     assert part(outside, connection)["image_url"]["url"] == outside

@@ -1,7 +1,8 @@
-"""REST view of files: send a picture, get the address to name it by."""
+"""REST view of files: send one, get the address to name it by."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.core.files import File
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -9,14 +10,17 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evalstudio.files.keeping import NotTaken, keep
+from evalstudio.files.keeping import NotTaken, TooLarge, keep
 from evalstudio.files.models import StoredFile
 from evalstudio.projects.api_access import ProjectView, listing
 from evalstudio.web.pagination import Order
+from evalstudio.web.problems import problem
+
+FRAME_BYTES = 64 * 1024  # what the multipart frame may add
 
 
 class StoredFileSerializer(serializers.ModelSerializer):
-    """A stored picture. `url` is what inputs, outputs, metadata or steps name it by."""
+    """A stored file. `url` is what inputs, outputs, metadata or steps name it by."""
 
     url = serializers.SerializerMethodField()
 
@@ -30,7 +34,7 @@ class StoredFileSerializer(serializers.ModelSerializer):
 
 
 class UploadSerializer(serializers.Serializer):
-    """One picture: PNG, JPEG, GIF or WebP."""
+    """One file of any type. PNG, JPEG, GIF and WebP are shown, and sent to models that see; others are downloaded."""
 
     file = serializers.FileField()
 
@@ -45,17 +49,22 @@ class FileList(ProjectView):
 
     @extend_schema(
         operation_id="files_create",
-        summary="Send a picture",
+        summary="Send a file",
         description="The same content gives the same address, however often it is sent.",
         request={"multipart/form-data": UploadSerializer},
-        responses={201: StoredFileSerializer},
+        responses={201: StoredFileSerializer, 413: None},
     )
     def post(self, request: Request, project: str) -> Response:
+        announced = str(request.META.get("CONTENT_LENGTH") or "0")
+        if announced.isdigit() and int(announced) > settings.FILE_MAX_BYTES + FRAME_BYTES:
+            return problem(413, str(TooLarge()))
         said = UploadSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         sent = said.validated_data["file"]
         try:
             stored = keep(self.project, request.user, File(sent.file, name=sent.name))
+        except TooLarge as error:
+            return problem(413, str(error))
         except NotTaken as error:
             raise serializers.ValidationError({"file": [str(error)]}) from None
         return Response(StoredFileSerializer(stored, context={"request": request}).data, status=status.HTTP_201_CREATED)
