@@ -51,5 +51,9 @@ def as_alice(client, alice):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Browser tests come last: from the first of them on, Playwright's event loop runs in this thread."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    """Files with browser tests come last: from the first of these on, Playwright's event loop runs in this thread.
+
+    Whole files, because workers of a parallel run are given files.
+    """
+    browsing = {item.path for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda item: (item.path in browsing, item.get_closest_marker("browser") is not None))

@@ -146,7 +146,7 @@ PAGES = {
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_pass_axe_in_both_themes_and_fit_every_width(visit, page, project, two, run, name):
     Case.objects.filter(key="case-000").update(key="a-key-without-any-blank-" * 4)
-    two[0].system.name = "an assistant with a name that its maker could not keep short " * 2
+    two[0].system.name = "an assistant with a name that its maker did not keep short " * 2
     two[0].system.save()
     visit(PAGES[name](*two))
     page.wait_for_load_state("networkidle")
