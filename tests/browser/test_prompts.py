@@ -8,6 +8,7 @@ from django.urls import reverse
 from evaluators.publishing import publish
 from experiments.ledger.turn import work
 from experiments.models import Output, Purpose, Run
+from tests.browser.test_evaluator_editor import write
 from tests.browser.test_trials import looked_at
 from tests.browser_fixtures import sign_in
 from tests.experiments.conftest import connection, make_version, small_kinds  # noqa: F401
@@ -33,10 +34,7 @@ def test_it_is_written_previewed_tried_and_run(new, alice, make_version, small_k
     new.reload()
     new.get_by_label("Name", exact=True).fill("Parrot")
     assert looked_at(new) == []
-    editor = new.get_by_role("textbox", name="User message")
-    editor.click()
-    new.keyboard.press("Control+A")
-    new.keyboard.type("Say in {{ metadata.language }}: {{ inputs.question }}")
+    write(new, "id_user_message", "Say in {{ metadata.language }}: {{ inputs.question }}")
     new.locator("#prompt-preview").get_by_text("Say in").wait_for()
     new.get_by_label("Case", exact=True).fill("3")
     new.locator("#prompt-preview").get_by_text("question 2").wait_for()
@@ -47,12 +45,12 @@ def test_it_is_written_previewed_tried_and_run(new, alice, make_version, small_k
     assert looked_at(new) == []
     new.get_by_label("length [] v1").check()
     new.get_by_role("button", name="Start").click()
-    new.get_by_text("0 of 6").wait_for()
+    new.get_by_role("heading", name="Answers of tiny 0 of 6").wait_for()
     new.get_by_role("link", name="Why are 6 pending?").wait_for()
     assert looked_at(new) == []
     work("net")
     work("cpu")
-    new.get_by_text("6 of 6").wait_for()
+    new.get_by_role("heading", name="Answers of tiny 6 of 6").wait_for()
     new.get_by_role("link", name="case-3").first.wait_for()
     assert Output.objects.count() == 6
     judged = Run.objects.get(purpose=Purpose.RESULTS)
@@ -63,10 +61,7 @@ def test_it_is_written_previewed_tried_and_run(new, alice, make_version, small_k
 
 
 def test_what_is_wrong_stands_beside_the_prompt_while_it_is_written(new):
-    editor = new.get_by_role("textbox", name="User message")
-    editor.click()
-    new.keyboard.press("Control+A")
-    new.keyboard.type("Say {{ expectedOutputs.value }}")
+    write(new, "id_user_message", "Say {{ expectedOutputs.value }}")
     new.locator("#fault-user_message").get_by_text("is not there when this prompt is sent").wait_for()
     new.get_by_role("button", name="Start").click()
     new.get_by_text("This field is required.").wait_for()
