@@ -34,6 +34,7 @@ class Why(StrEnum):
     UNPARSED = "unparsed"  # the reply holds no verdict, or several
     OFF_SCALE = "off scale"  # a label or number outside the scoring
     REFUSED = "refused"  # the model declined to judge
+    CANNOT_JUDGE = "cannot judge"  # nobody who was asked could
 
     TEMPLATE = "template"  # the prompt broke while it was rendered
     THROWN = "thrown"  # the code threw an error
@@ -111,7 +112,8 @@ class Score:
 
     `value` is in [0, 1] for enum and percentage scorings. `reason` is the judge's justification of a scored sample and
     otherwise the sentence that says what went wrong. `replies` are the model replies behind it, the last one decisive.
-    `expected` is the label that a classification should have given. A comparison's `value` is 0 where the baseline is
+    `expected` is the label that a classification should have given, `label_scores` the number that the output gave each
+    label. A comparison's `value` is 0 where the baseline is
     better, 1 where the compared output is, 0.5 where they are equal.
     """
 
@@ -123,6 +125,7 @@ class Score:
     why: Why | None = None
     reason: str = ""
     measures: Mapping[str, float] = field(default_factory=dict)
+    label_scores: Mapping[str, float] = field(default_factory=dict)
     replies: tuple[Reply, ...] = ()
     logs: tuple[str, ...] = ()
     latency_ms: float | None = None

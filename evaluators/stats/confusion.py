@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from evaluators.stats.estimate import Estimate, student_t, wilson
 
 MACRO, WEIGHTED, MICRO = AVERAGES = ("macro", "weighted", "micro")
+AREA, AVERAGE_PRECISION = "roc_auc", "average_precision"
 RECALL, PRECISION, F1 = (1, 0), (0, 1), (1, 1)
 Counts = Mapping[tuple[str, str], int]  # (expected, predicted) → cases
 
@@ -27,12 +28,17 @@ class Classes:
     """What a classification tells apart, in the order in which it is shown.
 
     The figures of the whole are those of the `positive` class, or else an average: over the classes (macro), over them
-    by how many cases each has (weighted), or over cases (micro).
+    by how many cases each has (weighted), or over cases (micro). Without labels, classes are what is expected or scored.
+    `figure` is what a run comes to: an area under its curves, or nothing for the share of right cases; the area of a
+    label that every case has, or none, is 1 where `sided_is_one` and else left out.
     """
 
     labels: tuple[str, ...]
     average: str = MACRO
     positive: str | None = None
+    has_scores: bool = False
+    figure: str = ""
+    sided_is_one: bool = True
 
 
 @dataclass(frozen=True, slots=True)

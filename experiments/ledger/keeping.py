@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -43,22 +43,23 @@ def keep_replies(replies: Iterable[Reply]) -> None:
     )
 
 
-def keep_words(scored: Iterable[tuple[int, Score]]) -> None:
-    """Store reasons, measures, replies' keys and logs of evaluations by id, of those that have any."""
+def keep_words(scored: Iterable[tuple[int, Score]], id_of: Callable[[str], int | None]) -> None:
+    """Store what is said of evaluations by id, of those of which anything is. `id_of` tells the id of a label."""
     rows = [
         (
             row_id,
             storable(score.reason),
             _json({name: value for name, value in score.measures.items() if math.isfinite(value)}),
+            _json({id_of(label): value for label, value in score.label_scores.items()}),
             _json([reply.key for reply in score.replies]),
             _json([storable(line) for line in score.logs]),
         )
         for row_id, score in scored
-        if score.reason or score.measures or score.replies or score.logs
+        if score.reason or score.measures or score.label_scores or score.replies or score.logs
     ]
     _insert_many(
-        """INSERT INTO experiments_evaluationbody (evaluation_id, reason, measures, call_keys, logs)
-           VALUES (%s, %s, %s, %s, %s)""",
+        """INSERT INTO experiments_evaluationbody (evaluation_id, reason, measures, label_scores, call_keys, logs)
+           VALUES (%s, %s, %s, %s, %s, %s)""",
         rows,
     )
 

@@ -6,8 +6,9 @@ kill inside it leaves nothing; a late worker whose row has been settled by anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.db import DataError, IntegrityError, connection, transaction
@@ -59,15 +60,14 @@ def _settle_some(book: Book, scored: Sequence[Scored]) -> set[int]:
 
 
 def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
-    said = (label for _, score in scored for label in (score.label, score.expected) if label is not None)
-    labels = _label_ids(book, said)
+    labels = _label_ids(book, {label for _, score in scored for label in _labels(score)})
     with transaction.atomic():
         replies = [reply for _, score in scored for reply in score.replies]
         if book.keeps_details:
             keep_replies(replies)
         settled = _update_rows(scored, labels)
         kept = ((row_id, score) for row_id, score in scored if row_id in settled)
-        keep_words(kept if book.keeps_details else ((row_id, _bare(score)) for row_id, score in kept))
+        keep_words(kept if book.keeps_details else ((row_id, _bare(score)) for row_id, score in kept), partial(_id_in, labels))
         answers = {row_id: score for row_id, score in scored if row_id in settled and isinstance(score, Answer)}
         if book.answers_of and answers:
             keep_answers(book.answers_of, answers)
@@ -75,6 +75,12 @@ def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
         if book.answers_of and answers:  # under the run's lock, which who closes the experiment takes as well
             Experiment.objects.filter(pk=book.answers_of, is_open=False).update(is_open=True)
     return settled
+
+
+def _labels(score: Score) -> Iterator[str]:
+    """The labels that a score names."""
+    yield from (label for label in (score.label, score.expected) if label is not None)
+    yield from score.label_scores
 
 
 def _bare(score: Score) -> Score:
