@@ -1,0 +1,64 @@
+"""The stage of human review: a result of some outputs, human evaluators, a queue over it, and people who grade."""
+
+import pytest
+
+from annotations.models import Queue
+from annotations.queueing import fill
+from evalstudio.projects.models import Membership, Role, User
+from evaluators.models import Evaluator
+from experiments.models import Output
+from tests.experiments.conftest import make_experiment  # noqa: F401
+
+YES_NO = {
+    "type": "enum",
+    "options": [
+        {"label": "Good", "percentage": 100, "description": "It helps."},
+        {"label": "Bad", "percentage": 0, "description": "It does not."},
+    ],
+}
+SIDES = {
+    "type": "enum",
+    "options": [
+        {"label": "First", "percentage": 0, "description": ""},
+        {"label": "Equal", "percentage": 50, "description": ""},
+        {"label": "Second", "percentage": 100, "description": ""},
+    ],
+}
+
+
+@pytest.fixture
+def people(project):
+    """Three reviewers of the project."""
+    made = [User.objects.create_user(name) for name in ("rita", "ravi", "rosa")]
+    for person in made:
+        Membership.objects.create(project=project, user=person, role=Role.REVIEWER)
+    return made
+
+
+@pytest.fixture
+def make_human(project, alice):
+    def make(name="Helpful", scoring=YES_NO, runs_on="result", threshold=None):
+        evaluator = Evaluator.objects.create(project=project, name=name, kind="human")
+        config = {
+            "instructions": "Does it **help**?",
+            "scoring": scoring,
+            "scale": None,
+            "threshold": threshold,
+            "direction": "higher",
+            "runs_on": runs_on,
+        }
+        return evaluator.revise(config, schema=1, author=alice)
+
+    return make
+
+
+@pytest.fixture
+def make_queue(project, alice, make_experiment, make_human):  # noqa: F811
+    def make(n=3, versions=None, baseline=None, experiment=None, **settings):
+        experiment = experiment or make_experiment(n)
+        queue = Queue.objects.create(project=project, name=settings.pop("name", "Week 47"), author=alice, **settings)
+        queue.versions.set(versions or [make_human()])
+        fill(queue, experiment, baseline, Output.objects.filter(experiment=experiment), alice)
+        return queue
+
+    return make
