@@ -10,11 +10,12 @@ from django import forms
 from evalstudio.calls.models import connections_for
 from evalstudio.projects.models import Project
 from evaluators.core import FieldError
+from evaluators.kinds.forms import as_number
 from evaluators.kinds.judge_form import MOST_TOKENS, ModelField, model_choice
 from evaluators.models import EvaluatorVersion
 from experiments.datasets.browsing import facets_of
 from experiments.forms.starting import MOST_SEED, TAKES, BoundsForm, TakeForm, whole
-from experiments.models import DatasetVersion, PromptVersion, Run
+from experiments.models import DatasetVersion, PromptVersion, Run, RunDefaults
 from experiments.outputs.prompting import MOST_TOKENS as USUAL_TOKENS
 from experiments.outputs.prompting import Model, Recipe, Texts
 
@@ -73,7 +74,7 @@ class PromptForm(TakeForm):
     ) -> None:
         versions = _versions(project)
         chosen = _chosen(versions, (data or initial or {}).get("version", ""))
-        super().__init__(data, splits=_splits_of(chosen), initial=initial, **more)
+        super().__init__(data, splits=_splits_of(chosen), defaults=RunDefaults.of(project), initial=initial, **more)
         self.project, self.chosen, self.judge_choices = project, chosen, judges
         self.faults: dict[str, list[FieldError]] = {}
         self.fields["take"].label = "Cases"
@@ -164,7 +165,7 @@ class PromptForm(TakeForm):
             "user_message": recipe.texts.user,
             "reads_json": recipe.texts.reads_json,
             "models": [model_choice(recipe.model.connection_id, recipe.model.name)],
-            "temperature_0": recipe.model.temperature,
+            "temperature_0": None if recipe.model.temperature is None else as_number(recipe.model.temperature),
             "max_tokens_0": recipe.model.max_tokens,
             "seed_0": recipe.model.seed,
             "judges": list(run.experiment.runs.filter(is_current=True).values_list("version", flat=True)),

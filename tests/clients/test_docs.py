@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from evalstudio.calls.models import Connection
 from experiments.models import Dataset, Experiment
 from tests.clients.conftest import outputs
 
@@ -42,7 +43,7 @@ def shell(snippet: str, **told: object) -> subprocess.CompletedProcess:
 
 
 def test_the_page_has_the_snippets_that_are_run_here():
-    assert (len(PYTHON), len(SHELL)) == (3, 3)
+    assert (len(PYTHON), len(SHELL)) == (3, 4)
 
 
 def test_the_pipeline_and_its_steps(ready, studio, capsys):
@@ -91,3 +92,19 @@ def test_the_way_without_the_client(ready, studio):
     assert f'"id":{opened["id"]},"system":"assistant 3"' in ended.stdout
     assert '"accepted":1,"unchanged":0' in ended.stdout
     assert '"outputs":1' in ended.stdout
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_a_prompt_is_run_without_the_client(ready, studio, project, alice):
+    connection = Connection.add_rehearsal(project, alice)
+    models = [{"connection": connection.pk, "model": "rehearsal"}]
+    asked = {"title": "Short answers", "dataset": "questions", "user_message": "{{ inputs.question }}"}
+    (told,) = studio._wire.post("experiments/prompt/", {**asked, "models": models, "client_key": "prompt-7"})
+    known = "\n".join(SHELL[2].splitlines()[:3])
+    ended = shell(
+        f"{known}\n{SHELL[3]}", CONNECTION=connection.pk, EXPERIMENT=told["experiment"]["id"], RUN=told["run"]
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert f'"run":{told["run"]}' in ended.stdout
+    assert '"purpose":"answers"' in ended.stdout
+    assert Experiment.objects.filter(source="prompt").count() == 1
