@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from evaluators.catalogue import TAGS, Entry, families
+from evaluators.catalogue import TAGS, Entry, classification, families
 from evaluators.catalogue.inputs import Input
 from evaluators.catalogue.parameters import Parameter
 
@@ -19,6 +19,12 @@ editor and as `{"literal": …}` in a configuration. A case that lacks a require
 value. The first measure of an entry is its score; what is not measured of a case is left out.
 """
 
+OF_RUNS = """These look at all rows of a run together. Each is a starting point of the kind *Classification*, whose
+settings have the names of these inputs and parameters: a row gets its label, the right one and the scores of all
+labels, and what is told of the whole stands on the run's page of classes and in the API. Labels may be plain values or
+`{"key": …, "value": …}`; whatever is told is then told key by key.
+"""
+
 
 def page() -> str:
     """The whole page."""
@@ -27,6 +33,9 @@ def page() -> str:
         lines.append(f"## {family}\n")
         for entry in entries:
             lines.extend(_lines(entry))
+    lines.append(f"## {classification.FAMILY}\n\n{OF_RUNS}")
+    for one in classification.aggregates():
+        lines.extend(_lines(one))
     lines.append("## Standards\n")
     lines.extend(f"- **{tag}**: {words}" for tag, words in TAGS.items())
     return "\n".join(lines) + "\n"
@@ -38,7 +47,8 @@ def _lines(entry: Entry) -> Iterator[str]:
     yield from (_input(one, one.key in entry.optional) for one in entry.inputs)
     yield from map(_parameter, entry.parameters)
     measures = (f"{one.title} (`{one.name}`, {one.direction} is better)" for one in entry.measures)
-    yield f"- Measures: {'; '.join(measures)}. Passes at {entry.primary.threshold}."
+    passes = "" if entry.primary.threshold is None else f" Passes at {entry.primary.threshold}."
+    yield f"- Measures: {'; '.join(measures)}.{passes}"
     yield f"- Evidence for: {', '.join(entry.tags)}\n"
 
 

@@ -120,6 +120,9 @@ INPUTS: Final = {
         Input("expected_tool_calls", "expectedOutputs.toolCalls", "The calls expected: name and arguments.", as_calls),
         Input("tools", "inputs.tools", "The tools at hand: name and JSON Schema of the parameters.", as_tools),
         Input("condition", "expectedOutputs.condition", "The condition of the case.", as_condition, is_text=True),
+        Input("predicted_label", "outputs.value", "The label given.", as_is),
+        Input("expected_label", "expectedOutputs.value", "The right label.", as_is),
+        Input("scores", "outputs.scores", "A number for each label.", as_is),
         Input("expected_json", "expectedOutputs.value", "The JSON Schema of the case.", as_is, check=schema_of_case),
     )
 }

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from evaluators import catalogue
 from evaluators.catalogue import Entry
+from evaluators.catalogue.classification import Aggregate, aggregates
 from evaluators.catalogue.enumerated import ENUMERATED, Enumerated
 from evaluators.core import COMPARISON
 from evaluators.kinds import KINDS, get_kind
@@ -47,6 +48,13 @@ def _of_builtin(entry: Entry) -> Starter:
     return Starter(entry.key, "builtin", entry.title, entry.summary, Builtin().start(entry), entry.family)
 
 
+def _of_aggregate(entry: Aggregate) -> Starter:
+    """Of entries that look at scores: labels are whatever there are, and the highest score gives them."""
+    several = {"mode": "multiclass", "predicted": "", "scores": "outputs.scores"} if entry.settings else {}
+    config = {**get_kind("classification").blank(), **several, **dict(entry.settings)}
+    return Starter(entry.key, "classification", entry.title, entry.summary, config)
+
+
 def _read(path: Path) -> Starter:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     kind, title, summary = content.pop("kind"), content.pop("title"), content.pop("summary")
@@ -56,7 +64,12 @@ def _read(path: Path) -> Starter:
 
 def _all() -> list[Starter]:
     files = sorted(Path(__file__).parent.glob("*.toml"))
-    return [*map(_of_entry, ENUMERATED), *map(_of_builtin, catalogue.entries()), *map(_read, files)]
+    return [
+        *map(_of_entry, ENUMERATED),
+        *map(_of_builtin, catalogue.entries()),
+        *map(_of_aggregate, aggregates()),
+        *map(_read, files),
+    ]
 
 
 def starter_of(kind: str, key: str) -> Starter | None:

@@ -2,7 +2,8 @@
 
 With c_k cases of class k called k, s_k cases of class k and q_k called k, all three are one ratio,
 (a + b) c_k / (a s_k + b q_k): recall with (a, b) = (1, 0), precision with (0, 1), F1 with (1, 1). Where its denominator
-is 0 it counts as 0, in averages too.
+is 0 it counts as 0, in averages too. Where labels have scores, a label that no case has and that is called of none is
+left out instead.
 
 Shares of counted cases get the Wilson interval. F1 is a function of the overlap c_k / (s_k + q_k - c_k), whose Wilson
 interval is carried over. Averages over classes get a t interval from their influence function, the delta method.
@@ -78,7 +79,7 @@ def confusion(counts: Counts, told_apart: Classes) -> Confusion:
     """The table of these counts. An expected label that is not among the classes becomes the last of them."""
     counts = {pair: n for pair, n in counts.items() if n}
     labels = tuple(dict.fromkeys((*told_apart.labels, *sorted({expected for expected, _ in counts}))))
-    table = _Table.of(counts, labels)
+    table = _Table.of(counts, labels, told_apart.has_scores)
     classes = tuple(
         OneClass(label, table.support[label], *(_of_class(table, label, *kind) for kind in (PRECISION, RECALL, F1)))
         for label in labels
@@ -107,16 +108,18 @@ class _Table:
     right: Counter[str]  # c_k
     support: Counter[str]  # s_k
     called: Counter[str]  # q_k
+    averaged: tuple[str, ...]  # the labels that averages are over
 
     @classmethod
-    def of(cls, counts: Counts, labels: tuple[str, ...]) -> _Table:
+    def of(cls, counts: Counts, labels: tuple[str, ...], leaves_out: bool = False) -> _Table:
         right, support, called = Counter[str](), Counter[str](), Counter[str]()
         for (expected, predicted), n in counts.items():
             support[expected] += n
             called[predicted] += n
             if expected == predicted:
                 right[expected] += n
-        return cls(counts, labels, support.total(), right, support, called)
+        averaged = tuple(label for label in labels if not leaves_out or support[label] or called[label])
+        return cls(counts, labels, support.total(), right, support, called, averaged)
 
     @property
     def recognised(self) -> int:
@@ -125,6 +128,8 @@ class _Table:
 
 
 def _of_class(table: _Table, label: str, a: int, b: int) -> Estimate:
+    if label not in table.averaged:
+        return Estimate(None, None, None, 0, 0, 0, "none", "No case has this label, and none is called it.")
     return _ratio(table.right[label], table.support[label], table.called[label], a, b)
 
 
@@ -167,10 +172,10 @@ Influences = dict[tuple[str, str], float]  # of one more case with this pair of 
 
 def _over_classes(table: _Table, is_weighted: bool, a: int, b: int) -> tuple[float, Influences]:
     n = table.cases
-    weights = {k: table.support[k] / n if is_weighted else 1 / len(table.labels) for k in table.labels}
-    below = {k: a * table.support[k] + b * table.called[k] for k in table.labels}
-    ratios = {k: (a + b) * table.right[k] / below[k] if below[k] else 0.0 for k in table.labels}
-    value = math.fsum(weights[k] * ratios[k] for k in table.labels)
+    weights = {k: table.support[k] / n if is_weighted else 1 / len(table.averaged) for k in table.averaged}
+    below = {k: a * table.support[k] + b * table.called[k] for k in table.averaged}
+    ratios = {k: (a + b) * table.right[k] / below[k] if below[k] else 0.0 for k in table.averaged}
+    value = math.fsum(weights[k] * ratios[k] for k in table.averaged)
 
     def influence(expected: str, predicted: str) -> float:
         moved = ratios[expected] - value if is_weighted else 0.0  # the class of the case weighs more

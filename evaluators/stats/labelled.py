@@ -1,4 +1,4 @@
-"""Scores of every label, as arrays: what a threshold would call each row, and how well each label is told from the rest.
+"""Scores of every label, as arrays: what a threshold would call each row, how well each label is told from others.
 
 `LabelScores.scores` has a row for each label and a column for each output; `expected` is the place of the right label,
 -1 where it is none of them. By the highest score the label listed first wins a tie. At a threshold each label is a
@@ -116,7 +116,7 @@ def _areas(right: Any, rest: Any) -> tuple[float, float]:
 
 
 def crossed(expected: Any, called: Any, labels: int) -> Any:
-    """How often each label (or none, the last column) was called for each right one. Outputs without one are left out."""
+    """How often each label (or none, the last column) was called for each right one; outputs without one are left out."""
     import numpy as np
 
     there = expected >= 0

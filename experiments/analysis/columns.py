@@ -15,8 +15,8 @@ from evaluators.core import Measure
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
 from evaluators.stats.estimate import Estimate
-from experiments.analysis.confusion import told_apart
 from experiments.analysis.distribution import Drawing, drawing
+from experiments.analysis.label_scores import told_apart
 from experiments.analysis.measured import measures_of
 from experiments.analysis.repeats import passing_of
 from experiments.analysis.summary import Summary, summaries

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import connection, transaction
 
 from evaluators.core import Status
+from experiments.analysis.label_scores import label_columns
 from experiments.analysis.measured import OPENED, measures_of
 from experiments.ledger.progress import is_under_way
 from experiments.models import Run, RunVector
@@ -134,6 +135,7 @@ def _pack(run: Run) -> list[RunVector]:
     for measure in measures_of(run.version):
         numbers = dict(_numbers(run, measure.name))
         columns[MEASURE + measure.name] = array("d", (numbers.get(row_id, NAN) for row_id in ids))
+    columns |= label_columns(run, ids)
     return [
         RunVector(run=run, name=name, revision=run.revision, length=len(ids), data=_bytes(column))
         for name, column in columns.items()
