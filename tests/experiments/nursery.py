@@ -25,7 +25,7 @@ class Nursery:
             env={
                 **os.environ,
                 "DJANGO_SETTINGS_MODULE": "tests.settings",
-                "DATABASE_URL": _url_of_test_database(),
+                "DATABASE_URL": url_of_test_database(),
                 "EVALSTUDIO_DATA": str(settings.DATA_DIR),
             },
             stdin=subprocess.PIPE,
@@ -51,7 +51,7 @@ class Nursery:
         return self._process.stdout.readline()
 
 
-def _url_of_test_database() -> str:
+def url_of_test_database() -> str:
     there = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{there['NAME']}"
