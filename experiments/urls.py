@@ -10,11 +10,14 @@ from experiments.views import (
     dataset_upkeep,
     dataset_versions,
     datasets,
+    defaults,
     exports,
     golden,
     home,
     imports,
     keeping_cases,
+    leaderboard_pairs,
+    leaderboards,
     mapping_coverage,
     noise,
     pairs,
@@ -73,16 +76,27 @@ pair_urls = [
     path("experiments/<int:pk>/against/", pairs.comparison_choice, name="comparison-choice"),
     path("experiments/<int:pk>/against/<int:baseline>/", pairs.experiment_against, name="experiment-against"),
     path("experiments/<int:pk>/against/<int:baseline>/columns/", pairs.against_columns, name="against-columns"),
+    path("experiments/<int:pk>/against/<int:baseline>/changed/", pairs.against_changed, name="against-changed"),
     path("experiments/<int:pk>/against/<int:baseline>/peek/<int:output>/", pairs.against_peek, name="against-peek"),
     path(
         "experiments/<int:pk>/against/<int:baseline>/export.<str:form>", exports.against_export, name="against-export"
     ),
 ]
 
+leaderboard_urls = [
+    path("leaderboard/", leaderboards.leaderboard, name="leaderboard"),
+    path("leaderboard/charts/", leaderboards.leaderboard_charts, name="leaderboard-charts"),
+    path("leaderboard/export.csv", leaderboards.leaderboard_export, name="leaderboard-export"),
+    path("leaderboard/run/", leaderboards.leaderboard_run, name="leaderboard-run"),
+    path("leaderboard/pairs/", leaderboard_pairs.leaderboard_pairs, name="leaderboard-pairs"),
+]
+
 prompt_urls = [
     path("experiments/prompt/", prompts.prompt_new, name="prompt-new"),
     path("experiments/prompt/preview/", prompts.prompt_preview, name="prompt-preview"),
 ]
+
+defaults_urls = [path("settings/runs/", defaults.run_defaults, name="run-defaults")]
 
 processor_urls = [path("processor/runs/", processor_runs.processor_runs, name="processor-runs")]
 
@@ -114,7 +128,9 @@ urlpatterns = [
     *bench_urls,
     *result_urls,
     *pair_urls,
+    *leaderboard_urls,
     *prompt_urls,
     *processor_urls,
+    *defaults_urls,
     *run_urls,
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -13,12 +14,14 @@ from evalstudio.projects.api_access import ProjectView
 from evalstudio.projects.models import AuditEntry
 from evalstudio.web.problems import problem
 from evaluators.models import EvaluatorVersion
+from experiments.api.options import JudgeSerializer
 from experiments.api.serializers import ExperimentSerializer
 from experiments.api.views import ExperimentList, _OneExperiment
-from experiments.ledger.start import CannotStart, start
+from experiments.ledger.start import CannotStart
 from experiments.ledger.start import follow as follow_outputs
-from experiments.models import Dataset, DatasetVersion, Experiment
+from experiments.models import Dataset, DatasetVersion
 from experiments.outputs import intake
+from experiments.outputs.judging import Judge
 
 KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -42,9 +45,15 @@ class NewExperimentSerializer(serializers.Serializer):
     versions = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**62),
         required=False,
-        default=list,
         max_length=50,
-        help_text="Ids of evaluator versions that judge outputs as they arrive.",
+        help_text="Ids of evaluator versions that judge outputs as they arrive, each without options.",
+    )
+    evaluators = serializers.ListField(
+        child=JudgeSerializer(),
+        required=False,
+        max_length=50,
+        help_text="Evaluators that judge outputs as they arrive. Where neither they nor `versions` are named, those"
+        " that the project always runs do.",
     )
 
 
@@ -81,6 +90,21 @@ class Named(ProjectView):
             raise serializers.ValidationError({"versions": [f"This project has no version {', '.join(missing)}."]})
         return list(found.values())
 
+    def judges(self, given: Mapping[str, Any]) -> list[Judge] | None:
+        """Who is to judge from the beginning: whom `versions` and `evaluators` name; None where neither is said."""
+        if "versions" not in given and "evaluators" not in given:
+            return None
+        named = [each.judge(self.project) for each in _each(given.get("evaluators", ()))]
+        return [*map(Judge, self.versions(given.get("versions", []))), *named]
+
+
+def _each(told: Sequence[Mapping[str, Any]]) -> Iterator[JudgeSerializer]:
+    """What was said of each evaluator, as it can be asked."""
+    for one in told:
+        said = JudgeSerializer(data=one)
+        said.is_valid(raise_exception=True)
+        yield said
+
 
 class ExperimentCollection(Named, ExperimentList):
     @extend_schema(
@@ -98,26 +122,22 @@ class ExperimentCollection(Named, ExperimentList):
         key = given.get("client_key") or request.headers.get("Idempotency-Key") or None
         if key is not None and len(key) > 120:
             raise serializers.ValidationError({"client_key": ["A key has at most 120 characters."]})
-        versions = self.versions(given["versions"])
-        experiment, is_new = intake.open_experiment(
-            self.project,
-            request.user,
-            system=given["system"],
-            version=self.dataset_version(given["dataset"], given.get("dataset_version")),
-            client_key=key,
-        )
+        judges = self.judges(request.data)
+        try:
+            experiment, is_new = intake.open_experiment(
+                self.project,
+                request.user,
+                system=given["system"],
+                version=self.dataset_version(given["dataset"], given.get("dataset_version")),
+                client_key=key,
+                judges=judges,
+            )
+        except CannotStart as error:
+            raise serializers.ValidationError({"evaluators": [str(error)]}) from None
         if is_new:
             AuditEntry.note(self.project, request.user, "opened", f"experiment of {experiment.system.name}")
-        self._start(versions, experiment)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(ExperimentSerializer(experiment).data, status=code)
-
-    def _start(self, versions: list[EvaluatorVersion], experiment: Experiment) -> None:
-        try:
-            for version in versions:
-                start(version, experiment, self.request.user)
-        except CannotStart as error:
-            raise serializers.ValidationError({"versions": [str(error)]}) from None
 
 
 class OutputIntake(_OneExperiment):

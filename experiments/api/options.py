@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Q
 from rest_framework import serializers
 
-from experiments.forms.starting import MOST_MINUTES, MOST_SEED, MOST_USD
+from evalstudio.projects.models import Project
+from evaluators.models import Evaluator
+from evaluators.models.evaluators import MOST_NAME
+from experiments.forms.starting import LIMITS, MOST_MINUTES, MOST_SEED, MOST_USD
 from experiments.ledger.asked import MOST_OUTPUTS, MOST_REPEATS, Asked, Take
 from experiments.models import Priority
+from experiments.outputs.judging import Judge
 
 ALL = "all"
 PRIORITIES = {each.name.lower(): each for each in Priority}
 
 
 class BoundsSerializer(serializers.Serializer):
-    """How far a run may go, and who comes first. What is left out stays as it is; null lifts a limit."""
+    """How far a run may go, and who comes first. What is left out stays as it is, or for a new run is the project's;
+    null lifts a limit."""
 
     priority = serializers.ChoiceField(choices=list(PRIORITIES), required=False)
     limit_usd = serializers.FloatField(
@@ -65,15 +71,16 @@ class TakeSerializer(BoundsSerializer):
         return said
 
     def asked(self, **more: Any) -> Asked:
-        """What was asked for."""
-        said = self.validated_data
+        """What was asked for. Limits that are left out are the project's; null lifts them."""
+        said, bounds = self.validated_data, self.bounds()
         return Asked(
             take=Take.ALL if said["take"] == ALL else Take(said["take"]),
             n=said.get("n", 0),
             seed=said["seed"],
             split=said.get("split", ""),
             repeats=said["repeats"],
-            **self.bounds(),
+            **bounds,
+            lifted=frozenset(name for name in LIMITS if name in bounds and bounds[name] is None),
             **more,
         )
 
@@ -89,6 +96,41 @@ class OptionsSerializer(TakeSerializer):
     def asked(self, **more: Any) -> Asked:
         said = self.validated_data
         return super().asked(keeps_details=not said["scores_only"], again=said["again"], **more)
+
+
+class JudgeSerializer(OptionsSerializer):
+    """An evaluator that judges from the beginning, by its `name` or `id`, with the options of its run.
+
+    While outputs are still to come, all of them or a split can be taken.
+    """
+
+    name = serializers.CharField(required=False, max_length=MOST_NAME, help_text="Of the evaluator.")
+    id = serializers.IntegerField(required=False, min_value=1, max_value=2**62, help_text="Of the evaluator.")
+    version = serializers.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Its number; the published one unless told."
+    )
+
+    def validate(self, said: dict[str, Any]) -> dict[str, Any]:
+        if ("name" in said) == ("id" in said):
+            raise serializers.ValidationError({"name": ["Name an evaluator by its name or by its id."]})
+        return super().validate(said)
+
+    def judge(self, project: Project) -> Judge:
+        """Who was named. Raises ValidationError where the project has no such evaluator or version."""
+        said = self.validated_data
+        named = Q(pk=said["id"]) if "id" in said else Q(name=said["name"])
+        evaluator = Evaluator.objects.filter(named, project=project).select_related("published_version").first()
+        if evaluator is None:
+            who = said.get("name") or said.get("id")
+            raise serializers.ValidationError({"evaluators": [f"There is no evaluator “{who}” in this project."]})
+        version = evaluator.published_version
+        if "version" in said:
+            version = evaluator.versions.filter(number=said["version"]).first()
+        if version is None:
+            lacks = f"no version {said['version']}" if "version" in said else "no published version; say which"
+            raise serializers.ValidationError({"evaluators": [f"“{evaluator.name}” has {lacks}."]})
+        version.evaluator = evaluator
+        return Judge(version, self.asked())
 
 
 class RetrySerializer(serializers.Serializer):

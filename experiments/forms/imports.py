@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django import forms
 
 from evalstudio.projects.models import Project, User
+from evaluators.models import EvaluatorVersion
 from experiments.datasets.importing import preview, receiving
 from experiments.datasets.importing.columns import Column, ColumnType
 from experiments.datasets.importing.files import too_large
@@ -17,7 +18,9 @@ from experiments.datasets.importing.guess import fit_name, targets_for
 from experiments.datasets.importing.rows import BadFile
 from experiments.datasets.importing.targets import FIELDS, IGNORE, OUTPUT_FIELDS, ROOTS, Target
 from experiments.datasets.importing.upload import is_too_large
+from experiments.forms.prompts import JudgesField
 from experiments.models import Dataset, Import, System
+from experiments.outputs.judging import always_in, published_in
 
 TITLES = {
     "key": "Key",
@@ -124,6 +127,13 @@ class MappingForm(SaysErrors, forms.Form):
         help_text="What made these outputs: a model, a prompt version, a pipeline.",
     )
 
+    judges = JudgesField(
+        EvaluatorVersion.objects.none(),
+        label="Evaluators",
+        required=False,
+        help_text="They judge the outputs as soon as these are there. Others can be added later.",
+    )
+
     def __init__(self, data: Any = None, *, job: Import) -> None:
         super().__init__(data)
         self.job = job
@@ -131,6 +141,9 @@ class MappingForm(SaysErrors, forms.Form):
         self.columns = preview.stored_columns(job.options)
         names = System.objects.filter(project=job.project_id).order_by("name").values_list("name", flat=True)
         self.fields["system"].widget = SuggestingInput(list(names[:200]), {"maxlength": 120})
+        offered = EvaluatorVersion.objects.filter(pk__in=[version.pk for version in published_in(job.project)])
+        self.fields["judges"].queryset = offered.select_related("evaluator").order_by("evaluator__name")  # type: ignore[attr-defined]
+        self.fields["judges"].initial = [judge.version.pk for judge in always_in(job.project)]
         for number, (column, target) in enumerate(zip(self.columns, targets_for(self.columns), strict=True)):
             self._add_fields(number, column, target)
 
@@ -181,7 +194,8 @@ class MappingForm(SaysErrors, forms.Form):
             for number, column in enumerate(self.columns)
             if (target := self._target(number)) != IGNORE
         ]
-        return {"mapping": mapping, "system": self.cleaned_data.get("system", "")}
+        judges = [version.pk for version in self.cleaned_data.get("judges") or ()]
+        return {"mapping": mapping, "system": self.cleaned_data.get("system", ""), "judges": judges}
 
     def foretellable(self) -> bool:
         """Whether it is clear what the columns become; the system may still lack its name."""

@@ -8,7 +8,7 @@ from django import forms
 
 from experiments.datasets.browsing import facets_of
 from experiments.ledger.asked import MOST_OUTPUTS, MOST_REPEATS, Asked, Take
-from experiments.models import Experiment, Priority, Run
+from experiments.models import Experiment, Priority, Run, RunDefaults
 
 TAKES = [
     (Take.ALL, "All outputs"),
@@ -20,6 +20,7 @@ PRIORITIES = [(Priority.HIGH, "high"), (Priority.NORMAL, "normal"), (Priority.LO
 MOST_USD = 1_000_000
 MOST_MINUTES = 60 * 24 * 30
 MOST_SEED = 2**31 - 1
+LIMITS = {"limit_usd": "limit_usd", "limit_s": "limit_minutes"}  # column of a run → field
 
 
 def splits_of(experiment: Experiment) -> list[str]:
@@ -37,6 +38,12 @@ def whole(label: str, least: int, most: int, said: str = "") -> forms.IntegerFie
         max_value=most,
         error_messages={"invalid": said, "min_value": said, "max_value": said},
     )
+
+
+def limits_typed(limits: Run | RunDefaults) -> dict[str, float | None]:
+    """Limits as somebody would type them."""
+    minutes = None if limits.limit_s is None else limits.limit_s / 60
+    return {"limit_usd": limits.limit_usd, "limit_minutes": minutes}
 
 
 class BoundsForm(forms.Form):
@@ -63,8 +70,7 @@ class BoundsForm(forms.Form):
     @classmethod
     def of(cls, run: Run) -> BoundsForm:
         """The form with what a run has now."""
-        minutes = None if run.limit_s is None else run.limit_s / 60
-        return cls(initial={"limit_usd": run.limit_usd, "limit_minutes": minutes, "priority": run.priority})
+        return cls(initial={**limits_typed(run), "priority": run.priority})
 
     def bounds(self) -> dict[str, Any]:
         """What the valid form says, as `Asked` takes it."""
@@ -88,9 +94,14 @@ class TakeForm(BoundsForm):
     split = forms.CharField(label="Split", required=False, max_length=40)
     repeats = whole("Times each", 1, MOST_REPEATS)
 
-    def __init__(self, data: Any = None, *, splits: list[str], **more: Any) -> None:
+    def __init__(
+        self, data: Any = None, *, splits: list[str], defaults: RunDefaults | None = None, **more: Any
+    ) -> None:
         super().__init__(data, **more)
         self.splits = splits
+        self.defaults = defaults or RunDefaults()
+        for name, value in limits_typed(self.defaults).items():
+            self.fields[name].initial = value
         self.fields["split"].widget = forms.Select(choices=[("", "choose one"), *((name, name) for name in splits)])
         if not splits:
             self.fields["take"].choices = self.fields["take"].choices[:-1]  # type: ignore[attr-defined]
@@ -119,6 +130,13 @@ class TakeForm(BoundsForm):
             **more,
         )
 
+    def bounds(self) -> dict[str, Any]:
+        """As above. A limit of the project that was left as it stood is no word of this run's own; emptied, it is."""
+        bounds = super().bounds()
+        emptied = [name for name, field in LIMITS.items() if field in self.data and bounds[name] is None]
+        kept = [name for name in LIMITS if bounds[name] == getattr(self.defaults, name)]
+        return bounds | dict.fromkeys(kept) | {"lifted": frozenset(emptied) - frozenset(kept)}
+
 
 class OptionsForm(TakeForm):
     """All options of a run that judges; with all details unless scores are enough."""
@@ -131,10 +149,10 @@ class OptionsForm(TakeForm):
     )
 
     @classmethod
-    def like(cls, run: Run, splits: list[str]) -> OptionsForm:
+    def like(cls, run: Run, **more: Any) -> OptionsForm:
         """The form with the options of a run."""
         options = {**(run.selection or {}), "repeats": run.repeats, "scores_only": not run.keeps_details}
-        return cls(splits=splits, initial={**BoundsForm.of(run).initial, **options})
+        return cls(**more, initial={**BoundsForm.of(run).initial, **options})
 
     def asked(self, **more: Any) -> Asked:
         said = self.cleaned_data

@@ -18,6 +18,7 @@ from django.db import transaction
 from evaluators.models import EvaluatorVersion
 from experiments.ledger.asked import Asked
 from experiments.ledger.cases import asked_of
+from experiments.ledger.defaults import limited
 from experiments.ledger.progress import OVER
 from experiments.ledger.start import CannotStart, check_options, follow, prepare, start
 from experiments.models import DatasetVersion, Experiment, PromptVersion, Purpose, Run, Source
@@ -44,6 +45,7 @@ def open_experiment(
     if connection.archived_at:
         raise CannotStart(f"The connection “{connection.name}” is archived. Choose another.")
     check_options("net", connection, asked)
+    asked = limited(asked, "net", connection, prompt.project_id)
     experiment = Experiment.objects.create(
         project_id=prompt.project_id,
         system_id=prompt.system_id,

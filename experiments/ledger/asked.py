@@ -39,6 +39,7 @@ class Asked:
     priority: Priority | None = None
     limit_usd: float | None = None
     limit_s: int | None = None
+    lifted: frozenset[str] = frozenset()  # limits, by their names here, that are said to be none
 
     @property
     def bounds(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from evaluators.processing import number_for
 from experiments.analysis.pairing import outputs_of
 from experiments.ledger import cases, turns
 from experiments.ledger.asked import Asked
+from experiments.ledger.defaults import limited
 from experiments.ledger.finish import OPEN, finish_run
 from experiments.ledger.limits import deadline, has_spent, said_of
 from experiments.models import Experiment, Output, Purpose, Run, RunState, Slice
@@ -46,6 +47,18 @@ def start(
     with a newer processor that it reads, or to judge all again, it is a new run, and the former one stays as it is.
     Killed at any moment, it leaves a run that is still preparing, which the sweep completes. Raises CannotStart.
     """
+    return _prepared(enter(version, experiment, started_by, baseline=baseline, asked=asked))
+
+
+def enter(
+    version: EvaluatorVersion,
+    experiment: Experiment,
+    started_by: Any = None,
+    *,
+    baseline: Experiment | None = None,
+    asked: Asked = EVERYTHING,
+) -> Run:
+    """The run that `start` starts, still without what rows it lacks: `prepare` writes them. Raises CannotStart."""
     work = _work(version)
     needs = work.needs
     _check_pair(needs, experiment, baseline)
@@ -60,12 +73,13 @@ def start(
             sample = asked.sample(outputs_of(experiment, baseline))
             repeats = {"first_repeat": _unused_repeat(alike) if asked.again else 0, "repeats": asked.repeats}
             chosen = {"selection": asked.selection, "sample": sample, "keeps_details": asked.keeps_details}
+            asked = limited(asked, needs.lane, facts["connection"], experiment.project_id)
             current.update(is_current=False)
             run = Run.objects.create(
                 version=version, experiment=experiment, baseline=baseline, **chosen, **repeats, **facts
             )
         set_bounds(run, {name: value for name, value in asked.bounds.items() if value is not None})
-    return _prepared(run)
+    return run
 
 
 def set_bounds(run: Run, changes: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from experiments.datasets.contents import BadContent, digest_of
 from experiments.datasets.importing import fields
 from experiments.datasets.importing.columns import ABSENT, BadValue, shown
 from experiments.models import CaseSpan, DatasetVersion, Experiment, Output, OutputBody, Source, System
+from experiments.outputs.judging import Judge, always_in, begin_judging
 
 MOST_ROWS = 1_000  # of one batch
 FIGURES = ("error", "latency_ms", "cost_usd", "tokens_in", "tokens_out")
@@ -62,15 +63,36 @@ class _Wrong(ValueError):
 
 
 def open_experiment(
-    project: Project, author: User | None, *, system: str, version: DatasetVersion, client_key: str | None
+    project: Project,
+    author: User | None,
+    *,
+    system: str,
+    version: DatasetVersion,
+    client_key: str | None,
+    judges: Sequence[Judge] | None = None,
 ) -> tuple[Experiment, bool]:
-    """An open experiment and whether it is new; the one that the client's key stands for, if there is one."""
+    """An open experiment and whether it is new; the one that the client's key stands for, if there is one.
+
+    `judges` judge outputs as they arrive; None leaves that to those that the project always runs, which begin with a
+    new experiment alone. Raises CannotStart, and then opens nothing.
+    """
     with transaction.atomic():
-        made, _ = System.objects.get_or_create(project=project, name=system)
-        new = {"system": made, "dataset_version": version, "source": Source.API, "is_open": True, "author": author}
-        if client_key is None:
-            return Experiment.objects.create(project=project, **new), True
-        return Experiment.objects.get_or_create(project=project, client_key=client_key, defaults=new)
+        experiment, is_new = _opened(project, author, system, version, client_key)
+        if is_new:
+            begin_judging(experiment, always_in(project) if judges is None else judges, author)
+    if not is_new:
+        begin_judging(experiment, judges or (), author)
+    return experiment, is_new
+
+
+def _opened(
+    project: Project, author: User | None, system: str, version: DatasetVersion, client_key: str | None
+) -> tuple[Experiment, bool]:
+    made, _ = System.objects.get_or_create(project=project, name=system)
+    new = {"system": made, "dataset_version": version, "source": Source.API, "is_open": True, "author": author}
+    if client_key is None:
+        return Experiment.objects.create(project=project, **new), True
+    return Experiment.objects.get_or_create(project=project, client_key=client_key, defaults=new)
 
 
 def append(experiment: Experiment, rows: Sequence[Any]) -> Taken:

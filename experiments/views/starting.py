@@ -17,7 +17,7 @@ from evaluators.models import EvaluatorVersion
 from experiments.forms.starting import OptionsForm, splits_of
 from experiments.ledger.asked import Asked, selected
 from experiments.ledger.start import CannotStart, start
-from experiments.models import Experiment, Run
+from experiments.models import Experiment, Run, RunDefaults
 from experiments.views.pairs import pair_of
 from experiments.views.peeks import address
 from experiments.views.results import experiment_of
@@ -36,15 +36,15 @@ def run_start(request: ProjectRequest, pk: int) -> HttpResponse:
     versions = EvaluatorVersion.objects.filter(evaluator__project=request.project).select_related("evaluator")
     version = get_object_or_404(versions, pk=id_in(asked_for.get("version", "")))
     runs = Run.objects.filter(version=version, experiment=experiment, baseline=baseline)
-    splits = splits_of(experiment)
+    offered: dict[str, Any] = {"splits": splits_of(experiment), "defaults": RunDefaults.of(request.project)}
     if request.method != "POST":
         current = runs.filter(is_current=True).first()
-        form = OptionsForm.like(current, splits) if current else OptionsForm(splits=splits)
+        form = OptionsForm.like(current, **offered) if current else OptionsForm(**offered)
         return _page(request, experiment, baseline, version, form, current)
     if "like" in request.POST:
         like = get_object_or_404(runs, pk=id_in(request.POST["like"]))
         return _started(request, version, experiment, baseline, Asked.like(like)) or redirect(like)
-    form = OptionsForm(request.POST, splits=splits)
+    form = OptionsForm(request.POST, **offered)
     if form.is_valid() and (done := _started(request, version, experiment, baseline, form.asked(), form)):
         return done
     return _page(request, experiment, baseline, version, form, runs.filter(is_current=True).first(), status=422)

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evalstudio.projects.models import AuditEntry
+from evaluators.models import EvaluatorVersion
 from experiments.datasets.importing import arriving, leases
 from experiments.datasets.importing.formats import Shape
 from experiments.datasets.importing.leases import Hold, LeaseLost
@@ -24,7 +25,9 @@ from experiments.datasets.importing.reading import Batch, Reading
 from experiments.datasets.importing.rows import BadFile, BadRow
 from experiments.datasets.importing.tally import Tally
 from experiments.datasets.versions import PendingVersion
+from experiments.ledger.start import prepare
 from experiments.models import Dataset, Import, ImportState
+from experiments.outputs import judging
 
 MAX_TRIES = 3
 KEPT_ERRORS = 200
@@ -121,11 +124,21 @@ def _complete(hold: Hold, job: Import, dataset: Dataset) -> None:
             arriving.arrive(experiment, version or pending.latest(), job.outputs_digest)
         if not has_changes:
             pending.close()
+        runs, refused = judging.enter_all(experiment, _judges(job), job.author) if experiment else ([], [])
+        counts = counts | ({"not_judged": refused} if refused else {})
         number = version.number if version else None
         settled = {"state": ImportState.DONE, "finished_at": timezone.now(), "lease": ""}
         hold.save(job, **settled, version_number=number, experiment=experiment, counts=counts)
         AuditEntry.note(job.project, job.author, "imported", f"{job.file_name} into {job.options['dataset']}")
         _drop_leftovers(job)
+    for run in runs:  # a killed worker leaves them preparing, and the sweep goes on
+        prepare(run.pk)
+
+
+def _judges(job: Import) -> list[EvaluatorVersion]:
+    """The versions that were chosen with the columns, as far as they are still there."""
+    chosen = EvaluatorVersion.objects.filter(evaluator__project=job.project_id, pk__in=job.options.get("judges", ()))
+    return list(chosen.select_related("evaluator").order_by("pk"))
 
 
 def _fail(hold: Hold, job: Import, reason: str) -> None:

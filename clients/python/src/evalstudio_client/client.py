@@ -67,7 +67,7 @@ class EvalStudio:
         return self._wire.pages(f"datasets/{found['id']}/cases/", version=pinned, split=split)
 
     def upload_file(self, path: str | Path) -> str:
-        """Store a file with the project; its address is what outputs, steps or inputs name it by."""
+        """Store a file of any type with the project; outputs, steps or inputs name it by its address."""
         path = Path(path)
         return str(self._wire.upload("files/", path.name, path.read_bytes())["url"])
 
@@ -77,7 +77,7 @@ class EvalStudio:
         system: str,
         dataset: str,
         outputs: Iterable[Mapping[str, Any]],
-        evaluators: Sequence[str | int] = (),
+        evaluators: Sequence[str | int | Mapping[str, Any]] = (),
         *,
         version: int | None = None,
         client_key: str | None = None,
@@ -86,14 +86,18 @@ class EvalStudio:
 
         Each output has `case`, the key of its case, and `outputs`; as far as known also `attempt`, `steps`, `error`,
         `latency_ms`, `cost_usd`, `tokens_in` and `tokens_out`. `outputs` may be a generator: batches leave as they
-        fill, and the evaluators judge them as they arrive. With a `client_key` of your own, such as the id of a build,
-        a repeated call goes on with the same experiment, and does nothing once that is closed. Raises Rejected.
+        fill, and the evaluators judge them as they arrive: by name, by the id of a version, or as the API has them,
+        `{"name": "Short", "repeats": 3, "limit_usd": 2}`; without any, those that the project always runs. With a
+        `client_key` of your own, such as the id of a build, a repeated call goes on with the same experiment, and does
+        nothing once that is closed. Raises Rejected.
         """
         opening: JSON = {"system": system, "dataset": dataset, "client_key": client_key or uuid.uuid4().hex}
         if version is not None:
             opening["dataset_version"] = version
         if evaluators:
-            opening["versions"] = [version for version, _ in self._versions(evaluators)]
+            plain = [one for one in evaluators if not isinstance(one, Mapping)]
+            opening["versions"] = [version for version, _ in self._versions(plain)]
+            opening["evaluators"] = [dict(one) for one in evaluators if isinstance(one, Mapping)]
         experiment: JSON = self._wire.post("experiments/", opening)
         if not experiment["is_open"]:
             return experiment
