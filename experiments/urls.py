@@ -18,6 +18,8 @@ from experiments.views import (
     keeping_cases,
     leaderboard_pairs,
     leaderboards,
+    leaderboard_pairs,
+    leaderboards,
     mapping_coverage,
     noise,
     pairs,
@@ -91,6 +93,14 @@ leaderboard_urls = [
     path("leaderboard/pairs/", leaderboard_pairs.leaderboard_pairs, name="leaderboard-pairs"),
 ]
 
+leaderboard_urls = [
+    path("leaderboard/", leaderboards.leaderboard, name="leaderboard"),
+    path("leaderboard/charts/", leaderboards.leaderboard_charts, name="leaderboard-charts"),
+    path("leaderboard/export.csv", leaderboards.leaderboard_export, name="leaderboard-export"),
+    path("leaderboard/run/", leaderboards.leaderboard_run, name="leaderboard-run"),
+    path("leaderboard/pairs/", leaderboard_pairs.leaderboard_pairs, name="leaderboard-pairs"),
+]
+
 prompt_urls = [
     path("experiments/prompt/", prompts.prompt_new, name="prompt-new"),
     path("experiments/prompt/preview/", prompts.prompt_preview, name="prompt-preview"),
@@ -128,6 +138,7 @@ urlpatterns = [
     *bench_urls,
     *result_urls,
     *pair_urls,
+    *leaderboard_urls,
     *leaderboard_urls,
     *prompt_urls,
     *processor_urls,

@@ -189,7 +189,7 @@ def as_csv(experiment: Experiment, runs: Sequence[Run], baseline: Experiment | N
     """
     of_pair = [OUTPUT_OF_PAIR] if baseline else []
     verdict = (*VERDICT, EVALUATION_OF_PAIR) if baseline else VERDICT
-    titles = [_harmless(f"{_title(run)} {name}") for run in runs for name in verdict]
+    titles = [harmless(f"{_title(run)} {name}") for run in runs for name in verdict]
     yield _table([[*TEXTS, *NUMBERS, *NESTED, *of_pair, *titles]])
     versions = [run.version for run in runs]
     for lines in _pieces(experiment, runs, baseline):
@@ -202,15 +202,15 @@ def _title(run: Run) -> str:
 
 def _cells(line: Line, versions: Sequence[EvaluatorVersion], width: int) -> list[Any]:
     """The cells of a line; a verdict has `width` of them, one more than VERDICT for a pair."""
-    cells = [_harmless(text) for text in texts_of(line.output)]
+    cells = [harmless(text) for text in texts_of(line.output)]
     cells += numbers_of(line.output)
-    cells += [_harmless(_text(value)) for value in (*nested_of(line.output), *line.output[len(OUTPUT) :])]
+    cells += [harmless(_text(value)) for value in (*nested_of(line.output), *line.output[len(OUTPUT) :])]
     for version, judged in zip(versions, line.evaluations, strict=True):
         if not judged:
             cells += (None,) * width
         else:
             state, score, label, passed, why, reason, _, _, *flipped = _one_of(judged, version)
-            cells += (state, score, _harmless(label), passed, why, _harmless(reason), *flipped)
+            cells += (state, score, harmless(label), passed, why, harmless(reason), *flipped)
     return cells
 
 
@@ -230,7 +230,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else encode(value)
 
 
-def _harmless(cell: str | None) -> str | None:
+def harmless(cell: str | None) -> str | None:
     return f"'{cell}" if cell and cell.startswith(FORMULA_STARTS) else cell
 
 

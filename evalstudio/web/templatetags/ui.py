@@ -24,6 +24,7 @@ PLACES = (
     ("evaluators", "Evaluators", "evaluator-list"),
     ("datasets", "Datasets", "dataset-list"),
     ("experiments", "Experiments", "experiment-list"),
+    ("leaderboard", "Leaderboard", "leaderboard"),
     ("runs", "Runs", "run-list"),
     ("settings", "Settings", "connection-list"),
 )
