@@ -10,16 +10,18 @@ Both intervals are worked out for the logarithm of the odds, so that they stay w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluators.stats.estimate import Estimate, student_t
+from evaluators.stats.estimate import Estimate, on_log_odds, student_t
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))  # 0.05, 0.10, …, 0.95
 LEAST = 10  # cases of either class, below which the area has no interval
 LEAST_EACH = 20  # cases of either class, below which average precision has none: it leans on how many there are
 ONE_SIDED = "All rows belong to one class, so there is nothing to tell apart."
 TOO_FEW = "There are fewer than {} cases of one class, too few to tell how far the figure could be off."
+NO_CURVES = Estimate(None, None, None, 0, 0, 0, "none", "There are no scores of labels.")
 PERFECT = "The scores tell all rows apart without a mistake, so no interval can be told."
 
 
@@ -27,13 +29,15 @@ PERFECT = "The scores tell all rows apart without a mistake, so no interval can 
 class Curve:
     """Points from the highest threshold down: ROC (false positive rate, recall) or (recall, precision), and the area.
 
-    The first point of an ROC has no threshold (infinity); `area` is the AUC, or the average precision.
+    The first point of an ROC has no threshold (infinity); `area` is the AUC, or the average precision. `pulls` is how
+    far each case, in the order of their numbers, moves the area: areas of the same cases can be averaged by them.
     """
 
     x: Any
     y: Any
     thresholds: Any
     area: Estimate
+    pulls: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +150,10 @@ def roc(scores: Any, positive: Any, clusters: Any = None) -> Curve:
     straight = right[:-1] * up[1:] == right[1:] * up[:-1]
     kept = np.append(True, np.append(~straight, True))  # points within a straight line show nothing
     x, y, thresholds = np.append(0, fp / fp[-1]), np.append(0, tp / tp[-1]), np.append(np.inf, rows.scores[rows.ends])
-    return Curve(x[kept], y[kept], thresholds[kept], _auc(rows, tp, fp))
+    return Curve(x[kept], y[kept], thresholds[kept], *_auc(rows, tp, fp))
 
 
-def _auc(rows: _Rows, tp: Any, fp: Any) -> Estimate:
+def _auc(rows: _Rows, tp: Any, fp: Any) -> tuple[Estimate, Any]:
     """Each row's placement is the share of the other class on its right side; ties count half."""
     import numpy as np
 
@@ -160,13 +164,15 @@ def _auc(rows: _Rows, tp: Any, fp: Any) -> Estimate:
     area = float(lower[positive].sum() / negatives / positives)
     ten = rows.by_cluster(np.where(positive, lower / negatives - area, 0))
     one = rows.by_cluster(np.where(negative, higher / positives - area, 0))
+    pulls = ten / positives + one / negatives
     with_positive, with_negative = (int((rows.by_cluster(side) > 0).sum()) for side in (positive, negative))
     if min(with_positive, with_negative) < LEAST:
-        return rows.refused(TOO_FEW.format(LEAST), area)
+        return rows.refused(TOO_FEW.format(LEAST), area), pulls
     variance = with_positive / (with_positive - 1) * (ten**2).sum() / positives**2
     variance += with_negative / (with_negative - 1) * (one**2).sum() / negatives**2
     variance += 2 * rows.count / (rows.count - 1) * (ten * one).sum() / positives / negatives
-    return rows.on_log_odds(area, max(0.0, float(variance)), rows.count - 2, "DeLong interval over cases, on log-odds")
+    method = "DeLong interval over cases, on log-odds"
+    return rows.on_log_odds(area, max(0.0, float(variance)), rows.count - 2, method), pulls
 
 
 def precision_recall(scores: Any, positive: Any, clusters: Any = None) -> Curve:
@@ -178,10 +184,10 @@ def precision_recall(scores: Any, positive: Any, clusters: Any = None) -> Curve:
         return Curve(np.empty(0), np.empty(0), np.empty(0), rows.refused(ONE_SIDED))
     tp, fp = rows.reached()
     precision, recall = tp / (tp + fp), tp / tp[-1]
-    return Curve(recall, precision, rows.scores[rows.ends], _average_precision(rows, tp, fp))
+    return Curve(recall, precision, rows.scores[rows.ends], *_average_precision(rows, tp, fp))
 
 
-def _average_precision(rows: _Rows, tp: Any, fp: Any) -> Estimate:
+def _average_precision(rows: _Rows, tp: Any, fp: Any) -> tuple[Estimate, Any]:
     """Σ (recall gained) × precision, and how one more row of each kind at each place would move it."""
     import numpy as np
 
@@ -195,9 +201,34 @@ def _average_precision(rows: _Rows, tp: Any, fp: Any) -> Estimate:
     pull = np.where(rows.positive, from_here[0][steps] + precision[steps] - value, 0) - from_here[1][steps]
     by_case = rows.by_cluster(pull / positives)
     if rows.fewer < LEAST_EACH:
-        return rows.refused(TOO_FEW.format(LEAST_EACH), value)
+        return rows.refused(TOO_FEW.format(LEAST_EACH), value), by_case
     variance = float((by_case**2).sum() * rows.count / (rows.count - 1))
-    return rows.on_log_odds(value, variance, rows.fewer - 1, "jackknife interval over cases, on log-odds")
+    method = "jackknife interval over cases, on log-odds"
+    return rows.on_log_odds(value, variance, rows.fewer - 1, method), by_case
+
+
+def mean_area(curves: Sequence[Curve], one_sided: float | None = None) -> Estimate:
+    """The plain mean of areas over the same cases. A curve without an area is left out, or counts as `one_sided`.
+
+    Without an interval where any of the areas has none because there are too few cases.
+    """
+    known = [curve for curve in curves if curve.pulls is not None]
+    areas = [curve.area.value or 0.0 for curve in known]
+    areas += [one_sided] * (len(curves) - len(known)) if one_sided is not None else []
+    if not curves:
+        return NO_CURVES
+    if not known:
+        return replace(curves[0].area, value=areas[0] if areas else None)
+    one, value = known[0].area, math.fsum(areas) / len(areas)
+    pulls = sum(curve.pulls for curve in known) / len(areas)
+    error = math.sqrt(float((pulls**2).sum()) * one.clusters / max(1, one.clusters - 1))
+    doubted = next((curve.area.refused for curve in known if curve.area.refused not in (None, PERFECT)), None)
+    sizes = one.n, one.clusters, one.asked
+    if doubted or not 0 < value < 1 or error < 1e-12:
+        return Estimate(value, None, None, *sizes, "none", doubted or PERFECT)
+    low, high = on_log_odds(value, student_t(one.clusters - 1) * error)
+    method = "mean over labels, interval over cases on log-odds"
+    return Estimate(value, low, high, *sizes, method, standard_error=error)
 
 
 def cuts(scores: Any, positive: Any, thresholds: Any = THRESHOLDS) -> list[Cut]:
