@@ -18,8 +18,6 @@ from experiments.views import (
     keeping_cases,
     leaderboard_pairs,
     leaderboards,
-    leaderboard_pairs,
-    leaderboards,
     mapping_coverage,
     noise,
     pairs,
@@ -93,14 +91,6 @@ leaderboard_urls = [
     path("leaderboard/pairs/", leaderboard_pairs.leaderboard_pairs, name="leaderboard-pairs"),
 ]
 
-leaderboard_urls = [
-    path("leaderboard/", leaderboards.leaderboard, name="leaderboard"),
-    path("leaderboard/charts/", leaderboards.leaderboard_charts, name="leaderboard-charts"),
-    path("leaderboard/export.csv", leaderboards.leaderboard_export, name="leaderboard-export"),
-    path("leaderboard/run/", leaderboards.leaderboard_run, name="leaderboard-run"),
-    path("leaderboard/pairs/", leaderboard_pairs.leaderboard_pairs, name="leaderboard-pairs"),
-]
-
 prompt_urls = [
     path("experiments/prompt/", prompts.prompt_new, name="prompt-new"),
     path("experiments/prompt/preview/", prompts.prompt_preview, name="prompt-preview"),
@@ -108,7 +98,10 @@ prompt_urls = [
 
 defaults_urls = [path("settings/runs/", defaults.run_defaults, name="run-defaults")]
 
-processor_urls = [path("processor/runs/", processor_runs.processor_runs, name="processor-runs")]
+processor_urls = [
+    path("processor/runs/", processor_runs.processor_runs, name="processor-runs"),
+    path("outputs/<int:pk>/processed/", processor_runs.output_processed, name="output-processed"),
+]
 
 run_urls = [
     path("experiments/<int:pk>/run/", starting.run_start, name="run-start"),
@@ -138,7 +131,6 @@ urlpatterns = [
     *bench_urls,
     *result_urls,
     *pair_urls,
-    *leaderboard_urls,
     *leaderboard_urls,
     *prompt_urls,
     *processor_urls,

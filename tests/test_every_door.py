@@ -126,6 +126,7 @@ PAGES = {
     "processor-page": Door(VIEWER, EDITOR),
     "processor-try": Door(None, EDITOR),
     "processor-runs": Door(VIEWER, EDITOR),
+    "output-processed": Door(VIEWER),
     "scale-list": Door(VIEWER),
     "scale-new": Door(EDITOR, EDITOR),
     "scale-edit": Door(EDITOR, EDITOR),

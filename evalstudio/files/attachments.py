@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from evalstudio.files.addresses import Own, read
@@ -24,16 +25,14 @@ class Attachment:
 
 def attachments_in(value: Any, project: Project) -> list[Attachment]:
     """The files anywhere in a value, in order, each once. One query; none where there is no address."""
-    named = {digest: path for path, digest in reversed(_found(value, project.slug))}
+    named: dict[str, str] = {}
+    for path, digest in islice(_walk(value, project.slug, "", MOST_DEPTH), MOST):
+        named.setdefault(digest, path)
     stored = StoredFile.objects.filter(project=project, digest__in=named) if named else ()
     by_digest = {file.digest: file for file in stored if not file.is_picture}
     for file in by_digest.values():
         file.project = project
-    return [Attachment(named[digest], by_digest[digest]) for digest in reversed(named) if digest in by_digest]
-
-
-def _found(value: Any, slug: str) -> list[tuple[str, str]]:
-    return [found for found, _ in zip(_walk(value, slug, "", MOST_DEPTH), range(MOST), strict=False)]
+    return [Attachment(named[digest], by_digest[digest]) for digest in named if digest in by_digest]
 
 
 def _walk(value: Any, slug: str, path: str, depth: int) -> Iterator[tuple[str, str]]:

@@ -124,6 +124,11 @@ class RunSerializer(serializers.Serializer):
     )
     repeats = serializers.IntegerField(source="run.repeats")
     priority = serializers.SerializerMethodField()
+    processor = serializers.IntegerField(
+        source="run.processor",
+        allow_null=True,
+        help_text="The version of the processor that it reads; 0 where there was none, null where it reads none.",
+    )
     limit_usd = serializers.FloatField(source="run.limit_usd", allow_null=True)
     limit_s = serializers.IntegerField(source="run.limit_s", allow_null=True)
     spent_usd = serializers.FloatField(source="run.spent_usd", allow_null=True)

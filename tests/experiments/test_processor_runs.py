@@ -156,3 +156,42 @@ def test_the_paths_of_a_processor_are_counted_beside_the_mapping(as_alice, proje
 
     assert "processed.n" in text
     assert "No case has it" in text
+
+
+def test_an_output_shows_what_the_processor_makes_of_it_or_why_it_fails(as_alice, project, experiment):
+    output = experiment.output_set.first()
+    url = reverse("output-processed", args=[project.slug, output.pk])
+    peek = reverse("experiment-peek", args=[project.slug, experiment.pk, output.pk])
+    assert "has no processor" in as_alice.get(url).content.decode()
+    assert url not in as_alice.get(peek).content.decode()
+
+    saved(project, LENGTH)
+    assert url in as_alice.get(peek).content.decode()
+    assert "Made now by" in as_alice.get(url).content.decode()
+
+    saved(project, "function process() { throw new Error('no table'); }", 2)
+    assert "no table" in as_alice.get(url).content.decode()
+
+
+def test_a_run_says_which_processor_it_read(as_alice, project, experiment, alice):
+    saved(project, LENGTH)
+    run = start(heuristic(project, "reads", READS), experiment, alice)
+
+    page = as_alice.get(run.get_absolute_url()).content.decode()
+
+    assert f'{reverse("processor-page", args=[project.slug])}?version=1">v1</a>' in page
+
+
+def test_the_message_that_is_shown_again_is_the_one_that_was_sent(as_alice, project, experiment, alice, connection):
+    saved(project, LENGTH)
+    kind = get_kind("judge")
+    own = {"prompt": "Is {{ processed.n }} enough?", "connection_id": connection.pk, "model": "tiny"}
+    evaluator = Evaluator.objects.create(project=project, name="judge", kind="judge")
+    run = start(evaluator.revise(kind.blank() | own, schema=kind.schema, author=None), experiment, alice)
+    saved(project, HALF, 2)
+
+    row = Evaluation.objects.filter(run=run).first()
+    shown = as_alice.get(reverse("evaluation-exchange", args=[project.slug, row.pk])).content.decode()
+
+    assert "processed.n" in shown
+    assert ">8<" in shown.replace("\n", "")
