@@ -1,0 +1,147 @@
+"""Grading in a real browser: by keyboard alone, without page loads, through reloads and lost connections."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotations.models import Grade, Reservation
+from evaluators.core import Status
+from experiments.models import Evaluation
+from tests.annotations.conftest import SIDES
+from tests.browser_fixtures import axe_findings, overflow, sign_in
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def open_queue(page, live_server, people):
+    def open_it(queue, width=1440):
+        sign_in(page, live_server, people[0])
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{live_server.url}/p/support/review/queues/{queue.pk}/grade/")
+        return page
+
+    return open_it
+
+
+def done(page):
+    return page.locator("#g-progress b")
+
+
+def test_a_hundred_items_by_keyboard_alone_without_a_page_load(open_queue, make_queue):
+    queue = make_queue(100)
+    page = open_queue(queue)
+    page.evaluate("window.stillHere = true")
+    for number in range(100):
+        item = page.locator("#g-stage [data-item]")
+        before = item.get_attribute("data-item")
+        page.keyboard.press("1" if number % 3 else "2")
+        page.keyboard.press("Enter")
+        if number < 99:
+            expect(item).not_to_have_attribute("data-item", before)
+    expect(page.get_by_text("Nothing left for you here")).to_be_visible()
+    expect(done(page)).to_have_text("100")
+    assert page.evaluate("window.stillHere")
+    assert Grade.objects.filter(is_current=True, state=0).count() == 100
+    assert Evaluation.objects.filter(state=Status.SCORED, score=0.0).count() == 34
+
+
+def test_a_pair_is_graded_by_its_letters_with_the_other_keys_at_hand(
+    open_queue, make_queue, make_human, make_experiment
+):
+    queue = make_queue(
+        versions=[make_human(scoring=SIDES, runs_on="comparison")],
+        baseline=make_experiment(3),
+        experiment=make_experiment(3, "another system"),
+    )
+    page = open_queue(queue)
+    item = page.locator("#g-stage [data-item]")
+    first = item.get_attribute("data-item")
+    page.keyboard.press("j")
+    expect(item).not_to_have_attribute("data-item", first)
+    page.keyboard.press("j")
+    expect(item).to_have_attribute("data-item", first)
+    page.keyboard.press("b")
+    expect(page.locator("#g-stage").get_by_label("Second")).to_be_checked()
+    page.keyboard.press("c")
+    page.keyboard.type("B is shorter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("1")
+    assert Grade.objects.get().comment == "B is shorter"
+    page.keyboard.press("k")
+    expect(item).to_have_attribute("data-item", first)
+    expect(page.locator("#g-stage").get_by_label("Second")).to_be_checked()
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+    expect(page.locator("#g-stage .tag-people")).to_have_count(0)
+    page.keyboard.press("u")
+    expect(page.locator("#g-stage").get_by_label("Equal")).to_be_checked()
+    with page.expect_response("**/grade/"):
+        page.keyboard.press("0")
+    assert list(Grade.objects.filter(is_current=True).values_list("state", flat=True)) == [1]
+
+
+def test_a_draft_survives_a_reload(open_queue, make_queue):
+    page = open_queue(make_queue(3))
+    page.keyboard.press("2")
+    page.locator("#g-stage textarea").fill("Half a thought")
+    expect(page.locator("#g-stage [data-kept]")).to_have_text("Draft kept")
+    page.evaluate("localStorage.clear()")  # as on another device: the server has it as well
+    page.reload()
+    expect(page.locator("#g-stage textarea")).to_have_value("Half a thought")
+    expect(page.locator("#g-stage").get_by_label("Bad")).to_be_checked()
+
+
+def test_grades_wait_on_the_device_while_the_connection_is_lost(open_queue, make_queue, context, troubles):
+    page = open_queue(make_queue(4))
+    context.set_offline(True)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#g-offline")).to_contain_text("1 grade waits")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#g-offline")).to_contain_text("2 grades wait")
+    assert Grade.objects.count() == 0
+    context.set_offline(False)
+    expect(page.locator("#g-offline")).to_be_hidden()
+    expect(done(page)).to_have_text("2")
+    assert sorted(Grade.objects.values_list("label", flat=True)) == ["Bad", "Good"]
+    troubles[:] = [one for one in troubles if "ERR_INTERNET_DISCONNECTED" not in one]
+
+
+def test_two_tabs_of_one_person_do_no_harm(open_queue, make_queue, context):
+    queue = make_queue(4)
+    one = open_queue(queue)
+    other = context.new_page()
+    other.goto(one.url)
+    for tab in (one, other, one, other):
+        tab.keyboard.press("1")
+        tab.keyboard.press("Enter")
+        expect(tab.locator("[aria-busy]")).to_have_count(0)
+    expect(done(other)).to_have_text(re.compile("[234]"))
+    assert Grade.objects.filter(is_current=True).count() == Reservation.objects.filter(is_done=1).count()
+
+
+def test_without_javascript_an_item_is_graded_by_its_form(client, make_queue, people):
+    queue = make_queue(2)
+    client.force_login(people[0])
+    page = f"/p/support/review/queues/{queue.pk}/grade/"
+    item = int(re.search(r'data-item="(\d+)"', client.get(page).content.decode()).group(1))
+    version = queue.versions.get()
+    refused = client.post(f"/p/support/review/items/{item}/grade/", {"comment": "Why not"})
+    assert refused.status_code == 422
+    assert "Why not" in refused.content.decode()
+    taken = client.post(f"/p/support/review/items/{item}/grade/", {f"grade-{version.pk}": "Good"})
+    assert taken.url == page
+    assert Grade.objects.get().label == "Good"
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_screen_passes_axe_and_fits(open_queue, make_queue, width, theme):
+    page = open_queue(make_queue(2), width)
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    assert axe_findings(page) == []
+    assert overflow(page) == 0
