@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evalstudio.projects.models import Project
 from evaluators.models import EvaluatorVersion
-from experiments.models import Output
+from experiments.models import Experiment, Output
 
 
 class Order(StrEnum):
@@ -47,7 +47,6 @@ class Queue(models.Model):
     rule = models.CharField(max_length=12, default=Rule.MAJORITY)
     adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     intake = models.JSONField(null=True)  # by which rule new outputs come in; None for those of the start alone
-    seen_output = models.BigIntegerField(default=0)  # the latest output that the rule has looked at
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     closed_at = models.DateTimeField(null=True)
@@ -60,6 +59,17 @@ class Queue(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("queue-page", args=[self.project.slug, self.pk])
+
+
+class Pulled(models.Model):
+    """How far the rule of a queue has read an experiment: a mark that changes when there may be more to read."""
+
+    queue = models.ForeignKey(Queue, models.CASCADE, related_name="+")
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="+")
+    mark = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["queue", "experiment"], name="pulled_once")]
 
 
 class ItemState(IntEnum):
