@@ -188,6 +188,22 @@ def test_while_it_is_answered_the_figures_are_polled_and_say_why_rows_wait(as_al
     assert "<b>4</b> rows" in page
 
 
+def test_the_page_asks_the_database_no_more_while_answers_come(as_alice, ask, django_assert_max_num_queries):
+    address = ask(12, repeats=2).experiment.get_absolute_url()
+    as_alice.get(address)
+    with django_assert_max_num_queries(24):
+        as_alice.get(address)
+    with django_assert_max_num_queries(16):
+        as_alice.get(f"{address}columns/")
+
+
+def test_a_prompt_is_begun_from_a_data_set(as_alice, typed, questions):
+    other = questions(2, "others")
+    begun = f"{NEW}?dataset={other.dataset_id}"
+    assert begun in as_alice.get(other.dataset.get_absolute_url()).content.decode()
+    assert f'<option value="{other.pk}" selected>' in as_alice.get(begun).content.decode()
+
+
 def test_its_run_can_be_stopped_resumed_and_retried(as_alice, half_answered):
     pk = half_answered.pk
     page = as_alice.get(f"/p/support/runs/{pk}/").content.decode()
