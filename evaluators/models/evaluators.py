@@ -62,6 +62,7 @@ class Evaluator(models.Model):
         "EvaluatorVersion", models.RESTRICT, null=True, related_name="+"
     )  # the latest
     compares = models.BooleanField(default=False)  # whether the latest version runs on a comparison of two results
+    reference = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")  # people whose word counts more
 
     objects = EvaluatorQuerySet.as_manager()
 

@@ -82,6 +82,7 @@ class Column:
     run: Run
     summary: Summary
     progress: RunProgress | None
+    corrected: Estimate | None = None  # what people would say, where their grades tell
 
     @property
     def evaluator(self) -> Evaluator:
@@ -161,10 +162,13 @@ def current_runs(experiment: Experiment, baseline: Experiment | None = None, by:
 
 
 def columns(runs: list[Run]) -> list[Column]:
-    """A column for each run. At most eight queries: none for runs whose summary holds, three for those under way."""
-    known = summaries(runs)
+    """A column for each run. At most nine queries: one for runs whose summary holds, three for those under way."""
+    known, corrected = summaries(runs), corrected_of(runs)
     going = progress_of([run for run in runs if run.state != RunState.FINISHED])
-    return [Column(run, known[run.pk], RunProgress(going[run.pk]) if run.pk in going else None) for run in runs]
+    return [
+        Column(run, known[run.pk], RunProgress(going[run.pk]) if run.pk in going else None, corrected.get(run.pk))
+        for run in runs
+    ]
 
 
 def facts(experiment: Experiment) -> dict[str, Any]:

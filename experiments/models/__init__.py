@@ -2,7 +2,7 @@
 
 from experiments.models.datasets import Case, CaseSpan, CaseWords, Dataset, DatasetVersion, Import, ImportState
 from experiments.models.defaults import RunDefaults
-from experiments.models.derived import Derived, PairColumn, RunVector
+from experiments.models.derived import Calibration, Derived, PairColumn, RunVector
 from experiments.models.edits import CaseEdit
 from experiments.models.ledger import (
     Evaluation,
@@ -19,6 +19,7 @@ from experiments.models.outputs import Experiment, Output, OutputBody, Source, S
 from experiments.models.prompts import PromptVersion
 
 __all__ = [
+    "Calibration",
     "Case",
     "CaseEdit",
     "CaseSpan",

@@ -48,3 +48,17 @@ class PairColumn(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["experiment", "baseline", "name"], name="pair_column_once")]
         indexes = [models.Index(fields=["made_at"])]  # the oldest make room
+
+
+class Calibration(models.Model):
+    """What people would say of the outputs that a run judged, told from those that they graded.
+
+    The floor above writes it; it holds while `revision` is that of the judge's run.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="calibration")
+    people = models.ForeignKey(Run, models.CASCADE, related_name="+")  # their run over the same outputs
+    revision = models.PositiveIntegerField()
+    people_revision = models.PositiveIntegerField()
+    figure = models.JSONField()  # the fields of an Estimate
+    made_at = models.DateTimeField(default=timezone.now)
