@@ -1,6 +1,6 @@
 from django.urls import path
 
-from evaluators.api import catalogue, exchange, golden, keeping, publishing, scales, views
+from evaluators.api import catalogue, exchange, golden, keeping, processor, publishing, scales, views
 
 urlpatterns = [
     path("evaluators/", views.EvaluatorList.as_view(), name="api-evaluators"),
@@ -10,6 +10,8 @@ urlpatterns = [
     path("evaluators/<int:pk>/restore/", keeping.EvaluatorRestore.as_view(), name="api-evaluator-restore"),
     path("evaluators/<int:pk>/duplicate/", keeping.EvaluatorDuplicate.as_view(), name="api-evaluator-duplicate"),
     path("catalogue/", catalogue.Catalogue.as_view(), name="api-catalogue"),
+    path("processor/", processor.ProcessorList.as_view(), name="api-processor"),
+    path("processor/try/", processor.ProcessorTry.as_view(), name="api-processor-try"),
     path("scales/", scales.ScaleList.as_view(), name="api-scales"),
     path("scales/<int:pk>/", scales.ScaleDetail.as_view(), name="api-scale"),
     path("scales/<int:pk>/archive/", scales.ScaleArchive.as_view(), name="api-scale-archive"),

@@ -18,7 +18,7 @@ class Overtaken(Exception):
 
 
 class ProcessorForm(forms.Form):
-    """Code and a note. `base` is the version that the edits began with, 0 for none."""
+    """Code and a note. `base` is the version that the edits began with, 0 for none; None does not ask."""
 
     code = forms.CharField(strip=False, required=False)
     note = forms.CharField(max_length=300, required=False)
@@ -50,7 +50,7 @@ class ProcessorForm(forms.Form):
         said = self.cleaned_data
         if code == said["code"]:
             return latest, False
-        if said["base"] != number:
+        if said["base"] not in (None, number):
             raise Overtaken
         made = ProcessorVersion.objects.create(
             project=project, number=number + 1, code=said["code"], note=said["note"], author=author

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.api import confusion, datasets, gains, intake, prompts, scores, trials, views
+from experiments.api import confusion, datasets, defaults, gains, intake, prompts, scores, trials, views
 
 urlpatterns = [
     path("evaluators/<int:pk>/noise/", trials.NoiseList.as_view(), name="api-noise"),
@@ -21,6 +21,7 @@ urlpatterns = [
     path("experiments/<int:pk>/scores/", scores.ScoreIntake.as_view(), name="api-scores-intake"),
     path("experiments/<int:pk>/results/", views.ResultList.as_view(), name="api-results"),
     path("experiments/<int:pk>/compare/", gains.ExperimentGains.as_view(), name="api-experiment-compare"),
+    path("run-defaults/", defaults.RunDefaultsDetail.as_view(), name="api-run-defaults"),
     path("runs/", views.RunList.as_view(), name="api-runs"),
     path("runs/<int:pk>/", views.RunDetail.as_view(), name="api-run"),
     path("runs/<int:pk>/confusion/", confusion.RunConfusion.as_view(), name="api-run-confusion"),
