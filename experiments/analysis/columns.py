@@ -15,6 +15,7 @@ from evaluators.core import Measure
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
 from evaluators.stats.estimate import Estimate
+from experiments.analysis.corrected import corrected_of
 from experiments.analysis.distribution import Drawing, drawing
 from experiments.analysis.label_scores import told_apart
 from experiments.analysis.measured import measures_of
