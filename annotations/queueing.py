@@ -56,6 +56,13 @@ def fill(queue: Queue, experiment: Experiment, baseline: Experiment | None, outp
     return queue.items.count() - before
 
 
+def seen_of(output: Output, other: Output | None = None) -> str:
+    """A digest of all that a grader sees of an output, or of a pair with the baseline's."""
+    bodies = [each.body for each in (other, output) if each]
+    seen = [output.case.inputs, output.case.expected_outputs, *((body.outputs, body.steps) for body in bodies)]
+    return digest_of(seen)
+
+
 def _partners(baseline: Experiment | None, ids: Sequence[int]) -> dict[tuple[int, int], Output]:
     """The baseline's outputs by case and attempt, of the cases that these outputs answer."""
     if baseline is None:
@@ -66,14 +73,12 @@ def _partners(baseline: Experiment | None, ids: Sequence[int]) -> dict[tuple[int
 
 
 def _item(queue: Queue, output: Output, other: Output | None, place: ordering.Place, exchanges: bool) -> Item:
-    bodies = [each.body for each in (other, output) if each]
-    seen = [output.case.inputs, output.case.expected_outputs, *((body.outputs, body.steps) for body in bodies)]
     return Item(
         queue=queue,
         output=output,
         baseline_output=other,
         is_flipped=exchanges and random.random() < 0.5,  # noqa: S311 - nobody gains by guessing
-        content_hash=digest_of(seen),
+        content_hash=seen_of(output, other),
         place=place.at,
         weight=place.weight,
     )

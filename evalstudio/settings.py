@@ -172,7 +172,7 @@ Q_CLUSTER = {
     "label": "Background work",
 }
 # The module whose `begin` and `look_after` the process beside the workers calls.
-UPKEEP = "experiments.upkeep"
+UPKEEP = "annotations.upkeep"
 
 # --- Calls that leave the process -------------------------------------------------------------------------------------
 # Connections that owners make may point at this machine or a private network; off in production mode unless asked for.

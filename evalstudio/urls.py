@@ -15,5 +15,6 @@ urlpatterns = [
     path("p/<slug:project>/", include("evalstudio.files.urls")),
     path("p/<slug:project>/", include("evaluators.urls")),
     path("p/<slug:project>/", include("experiments.urls")),
+    path("p/<slug:project>/", include("annotations.urls")),
     Later("api/projects/<slug:project>/", "evalstudio.api_urls"),
 ]

@@ -24,8 +24,10 @@ PLACES = (
     ("evaluators", "Evaluators", "evaluator-list"),
     ("datasets", "Datasets", "dataset-list"),
     ("experiments", "Experiments", "experiment-list"),
+    ("compare", "Compare", "compare"),
     ("leaderboard", "Leaderboard", "leaderboard"),
     ("runs", "Runs", "run-list"),
+    ("review", "Review", "queue-list"),
     ("settings", "Settings", "connection-list"),
 )
 

@@ -1,0 +1,28 @@
+from django.urls import path
+
+from annotations.views import deciding, grading, here, making, queues
+
+queue_urls = [
+    path("review/", queues.queue_list, name="queue-list"),
+    path("review/home/", queues.home_review, name="home-review"),
+    path("review/new/", making.queue_new, name="queue-new"),
+    path("review/queues/<int:pk>/", queues.queue_page, name="queue-page"),
+    path("review/queues/<int:pk>/edit/", making.queue_edit, name="queue-edit"),
+    path("review/queues/<int:pk>/close/", making.queue_close, name="queue-close"),
+    path("review/queues/<int:pk>/reopen/", making.queue_reopen, name="queue-reopen"),
+]
+
+grading_urls = [
+    path("review/queues/<int:pk>/grade/", grading.queue_grade, name="queue-grade"),
+    path("review/queues/<int:pk>/undo/", grading.queue_undo, name="queue-undo"),
+    path("review/items/<int:pk>/grade/", grading.item_grade, name="item-grade"),
+    path("review/items/<int:pk>/draft/", grading.item_draft, name="item-draft"),
+]
+
+deciding_urls = [
+    path("review/queues/<int:pk>/decide/", deciding.queue_decide, name="queue-decide"),
+    path("review/items/<int:pk>/decide/", deciding.item_decide, name="item-decide"),
+    path("review/outputs/<int:pk>/grade/", here.grade_here, name="grade-here"),
+]
+
+urlpatterns = [*queue_urls, *grading_urls, *deciding_urls]
