@@ -99,7 +99,7 @@ def check_options(lane: str, connection: Connection | None, asked: Asked) -> Non
         raise CannotStart("Nothing here evaluates for this version, so it has neither repeats nor limits.")
     if asked.limit_usd is None or connection is None or connection.is_rehearsal:
         return
-    if connection.usd_per_million_in is None and connection.usd_per_million_out is None:
+    if connection.usd_per_million_in is None or connection.usd_per_million_out is None:
         raise CannotStart(
             f"What calls of “{connection.name}” cost is not known, so spending cannot be limited. Give its prices, or"
             " limit the time."
