@@ -17,6 +17,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from annotations.models import Queue
+from annotations.queueing import fill
 from evalstudio.calls.models import Connection
 from evalstudio.files.keeping import keep
 from evalstudio.projects.membership import invite
@@ -39,6 +41,7 @@ from experiments.models import (
     System,
 )
 from tests.experiments.conftest import make_experiment  # noqa: F401
+from tests.experiments.test_human_runs import GRADES
 
 VIEWER, REVIEWER, EDITOR, OWNER = Role
 
@@ -93,9 +96,9 @@ PAGES = {
     "connection-archive": Door(None, OWNER),
     "connection-restore": Door(None, OWNER),
     "file-list": Door(VIEWER, EDITOR),
-    "file-content": Door(VIEWER),
-    "file-digest": Door(VIEWER),
-    "file-outside": Door(VIEWER),
+    "file-content": Door(VIEWER, reviewers=True),
+    "file-digest": Door(VIEWER, reviewers=True),
+    "file-outside": Door(VIEWER, reviewers=True),
     "evaluator-list": Door(VIEWER),
     "evaluator-new": Door(EDITOR, EDITOR),
     "evaluator-preview": Door(EDITOR),
@@ -173,6 +176,8 @@ PAGES = {
     "leaderboard-run": Door(None, EDITOR),
     "leaderboard-pairs": Door(VIEWER),
     "against-columns": Door(VIEWER),
+    "against-changed": Door(VIEWER),
+    "compare": Door(VIEWER),
     "against-peek": Door(VIEWER),
     "against-export": Door(VIEWER),
     "evaluations-beside": Door(VIEWER),
@@ -189,6 +194,20 @@ PAGES = {
     "run-resume": Door(None, EDITOR),
     "run-retry": Door(None, EDITOR),
     "run-bound": Door(None, EDITOR),
+    "queue-list": Door(VIEWER, reviewers=True),
+    "home-review": Door(VIEWER, reviewers=True),
+    "queue-new": Door(EDITOR, EDITOR),
+    "queue-page": Door(VIEWER),
+    "queue-edit": Door(EDITOR, EDITOR),
+    "queue-close": Door(None, EDITOR),
+    "queue-reopen": Door(None, EDITOR),
+    "queue-grade": Door(REVIEWER),
+    "queue-undo": Door(None, REVIEWER),
+    "item-grade": Door(None, REVIEWER),
+    "item-draft": Door(None, REVIEWER),
+    "queue-decide": Door(EDITOR),  # or whoever was chosen for it
+    "item-decide": Door(EDITOR, EDITOR),  # likewise
+    "grade-here": Door(EDITOR, EDITOR),
 }
 API = {
     "api-members": Door(VIEWER),
@@ -209,6 +228,9 @@ API = {
     "api-evaluator-export": Door(VIEWER),
     "api-evaluator-import": Door(None, EDITOR),
     "api-catalogue": Door(VIEWER),
+    "api-processor": Door(VIEWER, EDITOR),
+    "api-processor-try": Door(None, EDITOR),
+    "api-run-defaults": Door(VIEWER, EDITOR),
     "api-scales": Door(VIEWER, EDITOR),
     "api-scale": Door(VIEWER),
     "api-scale-archive": Door(None, EDITOR),
@@ -232,6 +254,7 @@ API = {
     "api-noise": Door(VIEWER, EDITOR),
     "api-change": Door(VIEWER, EDITOR),
     "api-experiment-compare": Door(VIEWER),
+    "api-experiment-pairs": Door(VIEWER),
     "api-run-passing": Door(VIEWER),
     "api-runs": Door(VIEWER, EDITOR),
     "api-run": Door(VIEWER),
@@ -240,6 +263,11 @@ API = {
     "api-run-stop": Door(None, EDITOR),
     "api-run-resume": Door(None, EDITOR),
     "api-run-retry": Door(None, EDITOR),
+    "api-queues": Door(VIEWER, EDITOR, reviewers=True),
+    "api-queue": Door(VIEWER, reviewers=True),
+    "api-queue-next": Door(None, REVIEWER),
+    "api-item-grade": Door(None, REVIEWER),
+    "api-grades": Door(VIEWER),
 }
 DOORS = PAGES | API
 OF_PROJECTS = {name: door for name, door in DOORS.items() if not door.open_to}
@@ -317,9 +345,21 @@ def stage(project, alice, dora, tmp_path, settings, make_experiment):  # noqa: F
         "token": ApiToken.issue(project, alice, "nightly", Scope.READ)[0].pk,
         "member": Membership.objects.create(project=project, user=dora, role=VIEWER).pk,
         "invitation": invite(project, alice, VIEWER, "Mara")[0].pk,
+        **reviewed(project, alice, experiment),
     }
     picture = ContentFile(b"\x89PNG\r\n\x1a\n", name="cat.png")
     return Stage(project, ids, keep(project, alice, picture).digest)
+
+
+def reviewed(project, alice, experiment) -> dict[str, int]:
+    """A queue over an experiment, and an item of it."""
+    version = Evaluator.objects.create(project=project, name="Helpful", kind="human").revise(
+        GRADES, schema=1, author=alice
+    )
+    queue = Queue.objects.create(project=project, name="Week 47")
+    queue.versions.add(version)
+    fill(queue, experiment, None, Output.objects.filter(experiment=experiment), alice)
+    return {"queue": queue.pk, "item": queue.items.first().pk}
 
 
 @dataclass(frozen=True)

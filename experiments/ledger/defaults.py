@@ -26,4 +26,4 @@ def limited(asked: Asked, lane: str, connection: Connection | None, project_id: 
 def _has_price(connection: Connection | None) -> bool:
     if connection is None or connection.is_rehearsal:
         return False
-    return connection.usd_per_million_in is not None or connection.usd_per_million_out is not None
+    return connection.usd_per_million_in is not None and connection.usd_per_million_out is not None

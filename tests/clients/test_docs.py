@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 
 from evalstudio.calls.models import Connection
+from evaluators.models import ProcessorVersion
 from experiments.models import Dataset, Experiment
 from tests.clients.conftest import outputs
 
@@ -43,7 +44,7 @@ def shell(snippet: str, **told: object) -> subprocess.CompletedProcess:
 
 
 def test_the_page_has_the_snippets_that_are_run_here():
-    assert (len(PYTHON), len(SHELL)) == (3, 4)
+    assert (len(PYTHON), len(SHELL)) == (3, 6)
 
 
 def test_the_pipeline_and_its_steps(ready, studio, capsys):
@@ -108,3 +109,18 @@ def test_a_prompt_is_run_without_the_client(ready, studio, project, alice):
     assert f'"run":{told["run"]}' in ended.stdout
     assert '"purpose":"answers"' in ended.stdout
     assert Experiment.objects.filter(source="prompt").count() == 1
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_evaluators_files_and_a_processor_are_told_without_the_client(ready, studio, project, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path
+    (tmp_path / "report.pdf").write_bytes(b"%PDF-1.7")
+    known = "\n".join(SHELL[2].splitlines()[:3])
+
+    ended = shell(f"cd {tmp_path}\n{known}\n{SHELL[4]}\n{SHELL[5]}")
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert Experiment.objects.get(system__name="assistant 3").runs.get().repeats == 2
+    assert '"limit_minutes":30.0' in ended.stdout
+    assert "report.pdf" in ended.stdout
+    assert ProcessorVersion.objects.get(project=project).number == 1

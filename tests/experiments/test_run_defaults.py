@@ -47,7 +47,7 @@ def human(project):
 
 @pytest.fixture
 def priced(connection):
-    connection.usd_per_million_in = 1
+    connection.usd_per_million_in = connection.usd_per_million_out = 1
     connection.save()
     return connection
 
