@@ -5,6 +5,7 @@ from experiments.views import (
     case_editing,
     change,
     choosing,
+    classes,
     committing,
     dataset_schema,
     dataset_upkeep,
@@ -73,6 +74,7 @@ result_urls = [
 ]
 
 pair_urls = [
+    path("compare/", pairs.compare, name="compare"),
     path("experiments/<int:pk>/against/", pairs.comparison_choice, name="comparison-choice"),
     path("experiments/<int:pk>/against/<int:baseline>/", pairs.experiment_against, name="experiment-against"),
     path("experiments/<int:pk>/against/<int:baseline>/columns/", pairs.against_columns, name="against-columns"),
@@ -117,6 +119,11 @@ run_urls = [
     path("runs/<int:pk>/bounds/", runs.run_bound, name="run-bound"),
 ]
 
+classification_urls = [
+    path("runs/<int:pk>/classes/", classes.run_classes, name="run-classes"),
+    path("runs/<int:pk>/classes.<str:form>", classes.run_classes_export, name="run-classes-export"),
+]
+
 trial_urls = [
     path("evaluators/<int:pk>/noise/", noise.evaluator_noise, name="evaluator-noise"),
     path("evaluators/<int:pk>/noise/start/", noise.noise_start, name="noise-start"),
@@ -136,4 +143,5 @@ urlpatterns = [
     *processor_urls,
     *defaults_urls,
     *run_urls,
+    *classification_urls,
 ]

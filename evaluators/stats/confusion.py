@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluators.stats.estimate import Estimate, student_t, wilson
 
@@ -29,7 +29,7 @@ class Classes:
     """What a classification tells apart, in the order in which it is shown.
 
     The figures of the whole are those of the `positive` class, or else an average: over the classes (macro), over them
-    by how many cases each has (weighted), or over cases (micro). Without labels, classes are what is expected or scored.
+    by how many cases each has (weighted), or over cases (micro). Without labels, classes are what cases expect.
     `figure` is what a run comes to: an area under its curves, or nothing for the share of right cases; the area of a
     label that every case has, or none, is 1 where `sided_is_one` and else left out.
     """
@@ -165,6 +165,31 @@ def _average(table: _Table, average: str, a: int, b: int) -> Estimate:
     half = student_t(n - 1) * error
     low, high = max(0.0, value - half), min(1.0, value + half)
     return Estimate(value, low, high, n, n, n, "t interval, delta method", standard_error=error)
+
+
+def contributions(
+    counts: Counts, labels: tuple[str, ...], a: int, b: int, *, label: str = "", of: str = MACRO
+) -> tuple[float, Influences]:
+    """A figure of one label, or an average, and what a case with each pair of labels contributes to it.
+
+    The mean of the contributions is the figure, so differences between two tables of the same cases follow from theirs.
+    """
+    table = _Table.of(counts, labels)
+    if label:
+        table = replace(table, averaged=(label,))
+    value, influences = _over_cases(table, a, b) if of == MICRO else _over_classes(table, of == WEIGHTED, a, b)
+    return value, {pair: value + influence for pair, influence in influences.items()}
+
+
+def _over_cases(table: _Table, a: int, b: int) -> tuple[float, Influences]:
+    below = a * table.cases + b * table.recognised
+    value = (a + b) * table.right.total() / below if below else 0.0
+
+    def influence(expected: str, predicted: str) -> float:
+        change = (a + b) * (expected == predicted) - value * (a + b * (predicted in table.labels))
+        return change * table.cases / below if below else 0.0
+
+    return value, {pair: influence(*pair) for pair in table.counts}
 
 
 Influences = dict[tuple[str, str], float]  # of one more case with this pair of labels on the average, times the cases

@@ -116,7 +116,7 @@ def _areas(right: Any, rest: Any) -> tuple[float, float]:
 
 
 def crossed(expected: Any, called: Any, labels: int) -> Any:
-    """How often each label (or none, the last column) was called for each right one; outputs without one are left out."""
+    """How often each label (or none, the last column) was called for each right one, of outputs with one."""
     import numpy as np
 
     there = expected >= 0

@@ -9,6 +9,7 @@ from django.db.models import Count
 from evaluators.labels import key_of
 from evaluators.stats.confusion import Classes, Confusion, Counts, confusion
 from experiments.analysis.label_scores import told_apart
+from experiments.analysis.vectors import columns_of, is_kept
 from experiments.models import Evaluation, Run, RunLabel
 
 
@@ -22,13 +23,27 @@ def confusion_of(run: Run, key: str = "") -> Confusion | None:
 
 
 def counts_of(run: Run) -> Counts:
-    """How often each label was given for each expected one, as the evaluator read them. Two queries."""
-    rows = Evaluation.objects.filter(run=run, expected_id__isnull=False, label_id__isnull=False).order_by()
-    pairs = list(rows.values_list("expected_id", "label_id").annotate(n=Count("pk")))
-    if not pairs:
-        return {}
+    """How often each label was given for each expected one, as the evaluator read them. Three queries."""
+    pairs = _packed(run) if is_kept(run) else _grouped(run)
     texts: dict[int | None, str] = dict(RunLabel.objects.filter(run=run).values_list("label_id", "label"))
     return {(texts[expected], texts[given]): n for expected, given, n in pairs}
+
+
+def _grouped(run: Run) -> list[tuple[int, int, int]]:
+    rows = Evaluation.objects.filter(run=run, expected_id__isnull=False, label_id__isnull=False).order_by()
+    return list(rows.values_list("expected_id", "label_id").annotate(n=Count("pk")))
+
+
+def _packed(run: Run) -> list[tuple[int, int, int]]:
+    """The same from the columns that are kept of the run."""
+    import numpy as np
+
+    columns = columns_of([run], ("expected", "labels"))[run.pk]
+    expected, given = (columns[name].astype("i8") for name in ("expected", "labels"))
+    there = (expected >= 0) & (given >= 0)
+    size = int(max(expected.max(initial=0), given.max(initial=0))) + 1
+    cells = np.bincount(expected[there] * size + given[there])
+    return [(*divmod(int(place), size), int(cells[place])) for place in np.flatnonzero(cells)]
 
 
 def keys_of(counts: Counts) -> list[str]:

@@ -6,7 +6,7 @@ change of a row raises the revision, so no hook anywhere has to remember to thro
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q, Sum
@@ -87,10 +87,16 @@ def _work_out(runs: list[Run]) -> dict[int, Summary]:
     for row in _sums(runs):
         by_run[row["run"]][row["state"]] = row
     clustered, steps, more = _clustered(runs), distributions(runs), measured(runs)
-    return {
+    found = {
         run.pk: _summary(run, by_run[run.pk], clustered.get(run.pk), steps[run.pk], more.get(run.pk, {}))
         for run in runs
     }
+    from experiments.analysis.curves import whole_figure  # which asks for summaries itself
+
+    for run in runs:
+        if run.version_id and (figure := whole_figure(run, found[run.pk].asked)) is not None:
+            found[run.pk] = replace(found[run.pk], estimate=figure)
+    return found
 
 
 def _sums(runs: list[Run]) -> Any:

@@ -78,9 +78,12 @@ def keep_results(run_id: int) -> None:
     run = runs.filter(pk=run_id, state=RunState.FINISHED).first()
     if run is None:
         return
+    from experiments.analysis.curves import keep_areas  # which asks questions itself
+
     summaries([run])
     if not is_kept(run):
         keep(run)
+    keep_areas(run)
 
 
 def _worked_out(project_id: int, question: Question) -> Any:

@@ -1,23 +1,23 @@
-"""The confusion table of a run as its page draws it: cells with their shade, their words and the cases behind them."""
+"""A confusion table as pages draw it: cells with their shade, their words and the cases behind them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from urllib.parse import urlencode
 
 from evalstudio.web.numbers import percent
 from evaluators.stats.confusion import AVERAGES, Confusion, OneClass
 from evaluators.stats.estimate import Estimate
-from experiments.analysis.confusion import confusion_of
-from experiments.models import Run
 
-SHADES = (0.05, 0.15, 0.45, 0.70)  # shares of a row at which a cell gets the next darker of five shades
+SHADES = (0.05, 0.15, 0.45, 0.70)  # shares at which a cell gets the next darker of five shades
+ROW, COLUMN, ALL = SHARES = ("row", "column", "all")  # what the share of a cell is of
+UrlOf = Callable[[str, str], str | None]  # where the cases with these labels are read; "" for any label
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its cases, their share of the row, and where they are read; no address where there are none."""
+    """One cell: its cases, their share, and where they are read; no address where there are none."""
 
     expected: str
     given: str
@@ -54,47 +54,40 @@ class Matrix:
     of_all: list[tuple[str, Estimate]]
     cases: int
     most_confused: Cell | None  # the wrong label that came most often, where one came at least twice
+    shares_of: str
 
     @property
     def shades(self) -> list[str]:
         """What each shade stands for, the lightest first."""
         ends = [percent(limit, 0) for limit in SHADES]
         between = [f"{low} to {high}" for low, high in pairwise(ends)]
-        return [f"under {ends[0]} of the row", *between, f"{ends[-1]} or more"]
+        of = "all" if self.shares_of == ALL else f"the {self.shares_of}"
+        return [f"under {ends[0]} of {of}", *between, f"{ends[-1]} or more"]
 
 
-def matrix_of(run: Run) -> Matrix | None:
-    """The table of a run; None for one without expected labels."""
-    found = confusion_of(run)
-    if found is None:
-        return None
-    rows = [_row(run.results_url, found, one) for one in found.classes]
+def matrix_of(found: Confusion, url_of: UrlOf, shares_of: str = ROW) -> Matrix:
+    """The table with shares of rows, of columns or of all cases."""
+    called = {given: sum(n for (_, each), n in found.counts.items() if each == given) for given in found.columns}
+
+    def whole(one: OneClass, given: str) -> int:
+        return {ROW: one.support, COLUMN: called[given], ALL: found.cases}[shares_of]
+
+    def row(one: OneClass) -> Row:
+        cells = []
+        for given in found.columns:
+            cases = found.counts.get((one.label, given), 0)
+            url = url_of(one.label, given) if cases else None
+            cells.append(Cell(one.label, given, cases, cases / (whole(one, given) or 1), url))
+        return Row(one.label, one.support, url_of(one.label, "") if one.support else None, cells)
+
+    rows = [row(one) for one in found.classes]
     wrong = [cell for row in rows for cell in row.cells if not cell.is_right and cell.cases > 1]
-    return Matrix(
-        found.columns,
-        rows,
-        found.classes,
-        _of_all(found),
-        found.cases,
-        max(wrong, key=lambda cell: (cell.cases, cell.share), default=None),
-    )
+    most = max(wrong, key=lambda cell: (cell.cases, cell.share), default=None)
+    return Matrix(found.columns, rows, found.classes, of_all(found), found.cases, most, shares_of)
 
 
-def _row(base: str | None, found: Confusion, one: OneClass) -> Row:
-    cells = []
-    for given in found.columns:
-        cases = found.counts.get((one.label, given), 0)
-        url = _url(base, expected=one.label, label=given) if cases else None
-        cells.append(Cell(one.label, given, cases, cases / one.support if one.support else 0.0, url))
-    return Row(one.label, one.support, _url(base, expected=one.label) if one.support else None, cells)
-
-
-def _url(base: str | None, **labels: str) -> str | None:
-    """Where the cases with these labels are read; None for a sample, whose rows no grid shows."""
-    return f"{base}&{urlencode(labels)}#results" if base else None
-
-
-def _of_all(found: Confusion) -> list[tuple[str, Estimate]]:
+def of_all(found: Confusion) -> list[tuple[str, Estimate]]:
+    """Precision, recall and F1 of the whole, by what they are called."""
     figures = {"precision": found.precision, "recall": found.recall, "F1": found.f1}
     if found.of_all in AVERAGES:
         return [(f"{found.of_all.capitalize()} {name}", figure) for name, figure in figures.items()]

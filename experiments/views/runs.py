@@ -29,7 +29,6 @@ from experiments.ledger.start import CannotStart
 from experiments.ledger.turns import LANES
 from experiments.models import Priority, Purpose, Run, RunState
 from experiments.outputs.prompting import Recipe
-from experiments.views.confusion import matrix_of
 
 RESULTS = Q(purpose=Purpose.RESULTS)
 SHOWS = {
@@ -110,18 +109,17 @@ def run_page(request: ProjectRequest, pk: int) -> HttpResponse:
 def _shown(request: ProjectRequest, run: Run, bounds: BoundsForm) -> dict[str, Any]:
     """What the page of a run shows."""
     is_asked = run.purpose == Purpose.ANSWERS
-    now, matrix = progress(run), None if is_asked else matrix_of(run)
+    now, column = progress(run), columns([run])[0]
     return {
         "is_asked": is_asked,
         "recipe": Recipe.of(run.experiment.system.prompt.config) if is_asked else None,
         "run": run,
-        "column": columns([run])[0],
+        "column": column,
         "progress": RunProgress(now),
         "took_ms": (run.finished_at - run.created_at) / timedelta(milliseconds=1) if run.finished_at else None,
         "waiting": why_not_yet(run),
         "troubles": troubles(run),
-        "labels": label_counts(run) if matrix is None else [],  # a matrix says the same, and more
-        "matrix": matrix,
+        "labels": [] if is_asked or column.classifies else label_counts(run),  # a matrix says the same, and more
         "can_run": request.role >= Role.EDITOR,
         "is_going": not now.is_over,
         "bounds": bounds,

@@ -78,13 +78,13 @@ async function draw(chart) {
   const first = !plot.classList.contains("js-plotly-plot");
   await library.react(plot, paint.painted(data), paint.painted(dressed(layout)), DISPLAY);
   paint.done();
+  chart.dataset.drawn = "";
   if (!first) return;
   plot.classList.toggle("has-addresses", data.some((trace) => trace.customdata));
   plot.on("plotly_click", ({ points }) => {
     const address = [points[0]?.customdata].flat()[0];
     if (typeof address === "string" && /^[/?]/.test(address)) location.assign(address);
   });
-  chart.dataset.drawn = "";
 }
 
 const near = new IntersectionObserver(

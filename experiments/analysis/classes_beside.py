@@ -1,0 +1,166 @@
+"""The figures of a classifier on the same cases as another one's: differences with their intervals."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evaluators.labels import key_of
+from evaluators.stats.confusion import AVERAGES, F1, PRECISION, RECALL, Classes, Counts, contributions
+from evaluators.stats.paired import Difference, difference_of
+from experiments.analysis.classes import Classified
+from experiments.analysis.comparing.arrays import moments
+from experiments.analysis.curves import BELOW
+from experiments.analysis.label_scores import told_apart
+from experiments.analysis.vectors import columns_of
+from experiments.models import Purpose, Run, RunLabel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_CANDIDATES = 50
+ATTEMPTS = 2**15  # more than any output counts
+KINDS = (("Precision", PRECISION), ("Recall", RECALL), ("F1", F1))
+
+
+class Gain(NamedTuple):
+    """How far one figure of this run lies above the other's."""
+
+    name: str
+    ours: float
+    theirs: float
+    difference: Difference
+
+    @property
+    def verdict(self) -> str:
+        return self.difference.verdict("higher")
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """On `pairs` outputs for the same cases: figures of the whole, then of each label."""
+
+    pairs: int
+    whole: list[Gain]
+    classes: list[tuple[str, list[Gain]]]
+
+
+def candidates(run: Run) -> list[Run]:
+    """Results of the same evaluator over the same data set, the latest first. One query."""
+    dataset = run.experiment.dataset_version.dataset_id if run.experiment.dataset_version_id else None
+    found = Run.objects.filter(
+        purpose=Purpose.RESULTS,
+        is_current=True,
+        version__evaluator=run.version.evaluator_id,
+        experiment__project=run.experiment.project_id,
+        experiment__dataset_version__dataset=dataset,
+    ).exclude(pk=run.pk)
+    shown = found.select_related(
+        "version__evaluator",
+        "version__publication",
+        "connection",
+        "experiment__system",
+        "experiment__project",
+        "experiment__dataset_version__dataset",
+    )
+    return list(shown.order_by("-pk")[:MOST_CANDIDATES])
+
+
+def gains(ours: Classified, theirs: Classified) -> Gains | None:
+    """What this run gained on the other, over the outputs of both that answer one case; None where there are none."""
+    both = _paired(ours, theirs)
+    if both is None:
+        return None
+    sides, cases = both
+    classes = told_apart(ours.run.version) or Classes(())
+    labels = tuple(one.label for one in ours.found.classes) if ours.found else ()
+
+    def gain(name: str, **of: Any) -> Gain:
+        values, each = zip(*(side.figure(labels, **of) for side in sides), strict=True)
+        difference = difference_of(moments(each[0] - each[1], cases), len(cases))
+        return Gain(name, values[0], values[1], difference)
+
+    average = classes.positive or classes.average
+    named = f" of “{average}”" if classes.positive else f", {average}"
+    whole = {"of": average} if average in AVERAGES else {"label": average}
+    return Gains(
+        len(cases),
+        [gain("Accuracy", kind=None), *(gain(f"{name}{named}", kind=kind, **whole) for name, kind in KINDS)],
+        [(label, [gain(name, kind=kind, label=label) for name, kind in KINDS]) for label in labels],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The labels of one run over the pairs: places in `texts`."""
+
+    texts: list[str]
+    expected: NDArray[Any]
+    called: NDArray[Any]
+    counts: Counts
+
+    def figure(self, labels: tuple[str, ...], kind: Any, **of: Any) -> tuple[float, NDArray[Any]]:
+        """A figure, and for each row what it contributes: the mean of those is the figure."""
+        import numpy as np
+
+        if kind is None:
+            right = (self.expected == self.called).astype(float)
+            return float(right.mean()), right
+        value, each = contributions(self.counts, labels, *kind, **of)
+        table = np.full((len(self.texts), len(self.texts)), value)
+        places = {text: place for place, text in enumerate(self.texts)}
+        for (expected, called), contribution in each.items():
+            table[places[expected], places[called]] = contribution
+        return value, table[self.expected, self.called]
+
+
+def _paired(ours: Classified, theirs: Classified) -> tuple[list[_Side], NDArray[Any]] | None:
+    """Both sides over the outputs that answer the same case in the same attempt, in the order of cases."""
+    import numpy as np
+
+    known = [_texts(page) for page in (ours, theirs)]
+    texts = sorted({text for each in known for text in each.values()})
+    tables = [_labelled(page, each, texts) for page, each in zip((ours, theirs), known, strict=True)]
+    keys = [cases * ATTEMPTS + attempts for cases, attempts, _, _ in tables]
+    shared, mine, other = np.intersect1d(*keys, return_indices=True)
+    same = tables[0][2][mine] == tables[1][2][other]
+    mine, other, cases = mine[same], other[same], shared[same] // ATTEMPTS
+    if not len(cases):
+        return None
+    picked = [(table[2][places], table[3][places]) for table, places in zip(tables, (mine, other), strict=True)]
+    return [_Side(texts, *labels, dict(_counted(texts, *labels))) for labels in picked], cases
+
+
+def _counted(texts: list[str], right: NDArray[Any], given: NDArray[Any]) -> Iterator[tuple[tuple[str, str], int]]:
+    import numpy as np
+
+    cells = np.bincount(right * len(texts) + given, minlength=len(texts) ** 2)
+    for place in np.flatnonzero(cells):
+        expected, called = divmod(int(place), len(texts))
+        yield (texts[expected], texts[called]), int(cells[place])
+
+
+def _texts(page: Classified) -> dict[int, str]:
+    return {**dict(RunLabel.objects.filter(run=page.run).values_list("label_id", "label")), 0: BELOW}
+
+
+def _labelled(page: Classified, known: dict[int, str], texts: list[str]) -> tuple[NDArray[Any], ...]:
+    """Cases, attempts, and the places in `texts` of the label expected and the one called, of rows that have both."""
+    import numpy as np
+
+    if page.rows is not None and page.labels is not None and page.asked.at:
+        rows = page.rows
+        found = [rows.cases, rows.attempts, rows.expected, rows.called(page.labels, page.threshold)]
+    else:
+        columns = columns_of([page.run], ("cases", "attempts", "expected", "labels"))[page.run.pk]
+        there = (columns["expected"] >= 0) & (columns["labels"] >= 0)
+        found = [column[there] for column in columns.values()]
+    place_of, of_key = np.full((2, max(known) + 1), -1)
+    for pk, text in known.items():
+        place_of[pk] = bisect_left(texts, text)
+        of_key[pk] = key_of(text) == page.key
+    cases, attempts, expected, called = (column.astype("i8") for column in found)
+    there = of_key[expected] == 1
+    return cases[there], attempts[there], place_of[expected[there]], place_of[called[there]]
