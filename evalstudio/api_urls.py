@@ -8,4 +8,5 @@ urlpatterns = [
     path("", include("evalstudio.files.api.urls")),
     path("", include("evaluators.api.urls")),
     path("", include("experiments.api.urls")),
+    path("", include("annotations.api.urls")),
 ]

@@ -44,13 +44,15 @@ def queue_list(request: ProjectRequest) -> HttpResponse:
 
 
 def _rows(request: ProjectRequest, queues: list[Queue]) -> list[tuple]:
-    """Each queue with its progress and whether whoever asks grades in it. Four queries."""
+    """Each queue with its progress, and whether whoever asks grades and decides in it. Four queries."""
     progress = progress_of(queues, request.user)
     mine: set[int] = set()
     if request.role >= Role.REVIEWER:
         here = open_to(request.project, request.user).filter(pk__in=[queue.pk for queue in queues])
         mine = set(here.values_list("pk", flat=True))
-    return [(queue, progress[queue.pk], queue.pk in mine) for queue in queues]
+    return [
+        (queue, progress[queue.pk], queue.pk in mine, may_decide(queue, request.user, request.role)) for queue in queues
+    ]
 
 
 @require_safe

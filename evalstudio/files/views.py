@@ -69,7 +69,7 @@ def _page(request: ProjectRequest, may_edit: bool, faults: list[str], status: in
 
 
 @require_safe
-@project_page(Role.VIEWER)
+@project_page(Role.VIEWER, reviewers=True)
 def file_content(request: ProjectRequest, digest: str, name: str = "") -> HttpResponseBase:
     """The file itself, under any name: a picture to look at, anything else to save. `?as=text` shows text as text."""
     stored = get_object_or_404(StoredFile, project=request.project, digest=digest)
@@ -88,7 +88,7 @@ def file_content(request: ProjectRequest, digest: str, name: str = "") -> HttpRe
 
 
 @require_safe
-@project_page(Role.VIEWER)
+@project_page(Role.VIEWER, reviewers=True)
 def file_outside(request: ProjectRequest) -> HttpResponseBase:
     """A picture from another host, for a page of ours that names it; the visitor's browser never goes there."""
     from evalstudio.files.outside import NotFetched, fetch  # brings an HTTP library that no other page needs
