@@ -47,8 +47,8 @@ class Gains:
     classes: list[tuple[str, list[Gain]]]
 
 
-def candidates(run: Run) -> list[Run]:
-    """Results of the same evaluator over the same data set, the latest first. One query."""
+def candidates(run: Run, pk: int | None = None) -> list[Run]:
+    """Results of the same evaluator over the same data set, the latest first, or the one with an id. One query."""
     dataset = run.experiment.dataset_version.dataset_id if run.experiment.dataset_version_id else None
     found = Run.objects.filter(
         purpose=Purpose.RESULTS,
@@ -57,6 +57,7 @@ def candidates(run: Run) -> list[Run]:
         experiment__project=run.experiment.project_id,
         experiment__dataset_version__dataset=dataset,
     ).exclude(pk=run.pk)
+    found = found if pk is None else found.filter(pk=pk)
     shown = found.select_related(
         "version__evaluator",
         "version__publication",

@@ -254,7 +254,7 @@ def _peek_url(run: Run, output: int) -> str:
 def _beside(request: ProjectRequest, page: Classified) -> dict[str, Any] | None:
     """Another run that was chosen, with what this one gained on it."""
     wanted = id_in(request.GET.get("beside", ""))
-    other = next((run for run in candidates(page.run) if run.pk == wanted), None) if wanted else None
+    other = next(iter(candidates(page.run, wanted)), None) if wanted else None
     if other is None:
         return None
     theirs = classified(other, page.asked)

@@ -44,7 +44,11 @@ few = settings_of(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-SENSELESS = {"GET /api/projects/{project}/runs/{id}/confusion/"}  # nothing on the stage classifies
+SENSELESS = {  # nothing on the stage classifies
+    "GET /api/projects/{project}/runs/{id}/confusion/",
+    "GET /api/projects/{project}/runs/{id}/classes/",
+    "GET /api/projects/{project}/runs/{id}/classes/beside/{baseline}/",
+}
 
 
 @pytest.fixture
