@@ -5,7 +5,7 @@
 prints its base URL. Which attempts at a prompt fail is a function of the prompt, the attempt's number and nothing else,
 so that two clients meet the same faults: 429, 500, a reply that is cut off, one that holds no verdict, none at all.
 `GET /stats` counts requests, faults and the most that were open at once. Whoever asks about the word of `--kill-asker`
-is killed.
+is killed. `--says` is the text of a proper reply.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+SAYS = '{"reason": "It says so.", "label": "good"}'
+
 
 @dataclass
 class Endpoint:
@@ -36,6 +38,7 @@ class Endpoint:
     rate_malformed: float = 0.0
     rate_hang: float = 0.0
     kill_asker: str = ""
+    says: str = SAYS
     attempts: Counter = field(default_factory=Counter)
     requests: int = 0
     faults: Counter = field(default_factory=Counter)
@@ -127,7 +130,7 @@ class Wire(asyncio.Protocol):
 
     def reply(self, prompt: bytes, fault: str) -> None:
         self.close_call()
-        said = "I would rather not say." if fault == "malformed" else '{"reason": "It says so.", "label": "good"}'
+        said = "I would rather not say." if fault == "malformed" else self.endpoint.says
         message = {"role": "assistant", "content": said}
         payload = json.dumps(
             {
@@ -197,9 +200,12 @@ def main() -> None:
     for fault in ("cut", "500", "malformed", "hang"):
         parser.add_argument(f"--rate-{fault}", type=float, default=0)
     parser.add_argument("--kill-asker", default="")
+    parser.add_argument("--says", default=SAYS)
     asked = parser.parse_args()
     rates = asked.rate_cut, asked.rate_500, asked.rate_malformed, asked.rate_hang
-    endpoint = Endpoint(asked.latency_ms / 1000, asked.rate_429, asked.retry_after, *rates, asked.kill_asker)
+    endpoint = Endpoint(
+        asked.latency_ms / 1000, asked.rate_429, asked.retry_after, *rates, asked.kill_asker, asked.says
+    )
     asyncio.run(serve(endpoint, asked.port))
 
 

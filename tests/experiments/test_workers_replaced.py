@@ -54,6 +54,12 @@ class Workers:
         worker.terminate()
         assert worker.wait(30) == 0, self._log.read_text()
 
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        give_up_at = time.monotonic() + 60
+        while not condition():
+            assert time.monotonic() < give_up_at, self._log.read_text()
+            time.sleep(0.05)
+
     def end_all(self) -> None:
         for worker in self._all:
             if worker.poll() is None:
@@ -88,13 +94,6 @@ def next_release(tmp_path) -> Path:
     return tree
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    give_up_at = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < give_up_at, "It did not happen in time."
-        time.sleep(0.05)
-
-
 def settled(run: Run) -> int:
     return Evaluation.objects.filter(run=run, state__gt=Status.AWAITING).count()
 
@@ -106,34 +105,34 @@ def is_finished(run: Run) -> bool:
 
 def test_a_worker_that_is_told_to_stop_ends_its_calls_and_the_next_one_goes_on(workers, run, chat_server):
     first = workers.start()
-    wait_for(lambda: settled(run) >= 2 * SLOTS)
+    workers.wait_for(lambda: settled(run) >= 2 * SLOTS)
     workers.stop(first)
     before = settled(run)
     assert chat_server.calls == before < ROWS, "what was asked has been stored"
     assert not Lease.objects.exists()
     workers.start()
-    wait_for(lambda: is_finished(run))
+    workers.wait_for(lambda: is_finished(run))
     assert (progress(run).scored, chat_server.calls) == (ROWS, ROWS)
 
 
 def test_a_worker_that_is_killed_with_all_its_processes_costs_the_calls_in_flight(workers, run, chat_server):
     first = workers.start()
-    wait_for(lambda: settled(run) >= 2 * SLOTS)
+    workers.wait_for(lambda: settled(run) >= 2 * SLOTS)
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
     workers.start()
-    wait_for(lambda: is_finished(run))
+    workers.wait_for(lambda: is_finished(run))
     assert progress(run).scored == ROWS
     assert chat_server.calls <= ROWS + SLOTS + 64
 
 
 def test_another_release_takes_over_while_the_first_still_works(workers, run, next_release, chat_server):
     first = workers.start()
-    wait_for(lambda: settled(run) >= 2 * SLOTS)
+    workers.wait_for(lambda: settled(run) >= 2 * SLOTS)
     workers.start(next_release)
-    wait_for(lambda: asked_by(chat_server, SAID_NEXT) > 0 or settled(run) >= 6 * SLOTS)
+    workers.wait_for(lambda: asked_by(chat_server, SAID_NEXT) > 0 or settled(run) >= 6 * SLOTS)
     workers.stop(first)
-    wait_for(lambda: is_finished(run))
+    workers.wait_for(lambda: is_finished(run))
     assert (progress(run).scored, chat_server.calls) == (ROWS, ROWS)
     assert asked_by(chat_server, SAID) + asked_by(chat_server, SAID_NEXT) == ROWS
     assert asked_by(chat_server, SAID_NEXT) > 0
