@@ -7,6 +7,7 @@ import logging
 from django_q.models import Schedule
 
 from annotations.intake import pull
+from annotations.judging import calibrate_all
 from annotations.models import Queue
 from evaluators.kinds import BadConfig
 from experiments import upkeep as experiments
@@ -27,9 +28,10 @@ def begin() -> None:
 
 
 def pull_all() -> None:
-    """Every queue that has a rule. A scheduled task keeps this path: it must never move."""
+    """Every queue that has a rule, and every correction. A scheduled task keeps this path: it must never move."""
     for queue in Queue.objects.filter(intake__isnull=False, closed_at=None).select_related("project"):
         try:
             pull(queue)
         except (CannotStart, BadConfig) as error:
             log.warning("Queue %s takes nothing in: %s", queue.pk, error)
+    calibrate_all()

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotations.views import deciding, grading, here, making, queues
+from annotations.views import deciding, grading, here, judging, making, queues
 
 queue_urls = [
     path("review/", queues.queue_list, name="queue-list"),
@@ -25,4 +25,9 @@ deciding_urls = [
     path("review/outputs/<int:pk>/grade/", here.grade_here, name="grade-here"),
 ]
 
-urlpatterns = [*queue_urls, *grading_urls, *deciding_urls]
+judging_urls = [
+    path("evaluators/<int:pk>/people/", judging.evaluator_people, name="evaluator-people"),
+    path("evaluators/<int:pk>/judges/", judging.evaluator_judges, name="evaluator-judges"),
+]
+
+urlpatterns = [*queue_urls, *grading_urls, *judging_urls, *deciding_urls]

@@ -113,6 +113,8 @@ PAGES = {
     "evaluator-duplicate": Door(None, EDITOR),
     "evaluator-run": Door(VIEWER),
     "evaluator-runs": Door(VIEWER),
+    "evaluator-people": Door(VIEWER, EDITOR),
+    "evaluator-judges": Door(VIEWER),
     "evaluator-golden": Door(VIEWER),
     "golden-new": Door(EDITOR, EDITOR),
     "golden-judge": Door(None, EDITOR),

@@ -1,0 +1,186 @@
+"""What a judge and people said of the same outputs, side by side as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotations import ordering
+from annotations.models import Item, Queue
+from evaluators.golden import NotKept, digest_of, stored_sample
+from evaluators.scoring import Passing
+from experiments.analysis.repeats import passing_of
+from experiments.analysis.vectors import vector
+from experiments.models import Evaluation, Output, Purpose, Run, RunLabel
+from experiments.samples import sample_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NOT_DRAWN = (
+    "The graded outputs were not drawn at random, so they say nothing about the others. Grade all of them, or make a"
+    " queue whose order is drawn."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One entry an output that the judge was asked about: scores in [0, 1], NaN where there is none, and labels.
+
+    `likely` is with which probability it came to be graded, NaN where it was not drawn; `tuned_on` counts graded
+    outputs that are golden cases of the judge: people tune on those, so their grades are left out.
+    """
+
+    judge: Run
+    people: Run
+    outputs: NDArray[Any]
+    cases: NDArray[Any]
+    judged: NDArray[Any]
+    graded: NDArray[Any]
+    judge_labels: list[str]
+    people_labels: list[str]
+    likely: NDArray[Any]
+    tuned_on: int
+
+    @property
+    def both(self) -> NDArray[Any]:
+        import numpy as np
+
+        return ~np.isnan(self.judged) & ~np.isnan(self.graded)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the graded outputs stand for all: every one is graded, or they were drawn."""
+        import numpy as np
+
+        return bool(self.both.any() and not np.isnan(self.likely[self.both]).all())
+
+    @property
+    def verdicts(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """What passes for judge and people, 1 and 0; None where scores have no threshold and are more than 0 and 1."""
+        judge, people = (
+            _passes(self.judged, passing_of(self.judge.version)),
+            _passes(self.graded, passing_of(self.people.version)),
+        )
+        return None if judge is None or people is None else (judge, people)
+
+    @property
+    def has_common_labels(self) -> bool:
+        """Whether both choose from labels of which they share some."""
+        return bool({label for label in self.judge_labels if label} & {label for label in self.people_labels if label})
+
+
+def people_of(judge: Run) -> Run | None:
+    """The run of the people whose word counts more than this judge's, over the same outputs."""
+    reference = judge.version.evaluator.reference_id
+    if reference is None:
+        return None
+    runs = Run.objects.filter(
+        version__evaluator=reference,
+        experiment=judge.experiment_id,
+        baseline=judge.baseline_id,
+        purpose=Purpose.RESULTS,
+        is_current=True,
+    )
+    return runs.select_related("version__evaluator").order_by("-version__number").first()
+
+
+def beside(judge: Run, people: Run) -> Beside:
+    """The two runs over the outputs of the judge's; of several judgements of an output the mean counts."""
+    import numpy as np
+
+    theirs, grades = vector(judge), vector(people)
+    outputs, first, places = np.unique(theirs.outputs, return_index=True, return_inverse=True)
+    there = ~np.isnan(theirs.scores)
+    counts = np.bincount(places[there], minlength=len(outputs))
+    sums = np.bincount(places[there], theirs.scores[there], minlength=len(outputs))
+    judged = np.where(counts > 0, sums / np.maximum(1, counts), np.nan)
+    at, is_asked = _places_in(grades.outputs, outputs)
+    graded = np.where(is_asked, grades.scores[at], np.nan) if len(at) else np.full(len(outputs), np.nan)
+    tuned = _tuned_on(judge, outputs[~np.isnan(graded)])
+    graded = np.where(np.isin(outputs, tuned), np.nan, graded)
+    given = np.where(is_asked, grades.labels[at], -1) if len(at) else np.full(len(outputs), -1)
+    return Beside(
+        judge,
+        people,
+        outputs,
+        theirs.cases[first],
+        judged,
+        graded,
+        _texts(judge, theirs.labels[first]) if judge.repeats == 1 else [""] * len(outputs),
+        _texts(people, given),
+        _likely(people, outputs, graded),
+        len(tuned),
+    )
+
+
+def _places_in(known: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Where each wanted id stands among the known ones, and whether it does."""
+    import numpy as np
+
+    if not len(known):
+        return np.zeros(0, int), np.zeros(len(wanted), bool)
+    order = np.argsort(known, kind="stable")
+    at = order[np.searchsorted(known, wanted, sorter=order).clip(max=len(known) - 1)]
+    return at, known[at] == wanted
+
+
+def _texts(run: Run, ids: NDArray[Any]) -> list[str]:
+    texts = dict(RunLabel.objects.filter(run=run).values_list("label_id", "label"))
+    return [texts.get(int(one), "") for one in ids]
+
+
+def _passes(scores: NDArray[Any], passing: Passing) -> NDArray[Any] | None:
+    import numpy as np
+
+    known = scores[~np.isnan(scores)]
+    if passing.threshold is None:
+        return scores if np.isin(known, (0.0, 1.0)).all() else None
+    passed = scores >= passing.threshold if passing.direction == "higher" else scores <= passing.threshold
+    return np.where(np.isnan(scores), np.nan, passed)
+
+
+def _tuned_on(judge: Run, outputs: NDArray[Any]) -> list[int]:
+    """Those of these outputs that are golden cases of the judge."""
+    digests = set(judge.version.evaluator.golden_cases.values_list("digest", flat=True))
+    if not digests:
+        return []
+    rows = Evaluation.objects.filter(run=judge, output__in=outputs.tolist())
+    tuned: list[int] = []
+    for row in rows.select_related("output__case", "output__body", "baseline_output__body").iterator(500):
+        try:
+            if digest_of(stored_sample(sample_of(row.output, row.baseline_output))) in digests:
+                tuned.append(row.output.pk)
+        except NotKept:
+            continue
+    return tuned
+
+
+def _likely(people: Run, outputs: NDArray[Any], graded: NDArray[Any]) -> NDArray[Any]:
+    """1 where every output is graded; otherwise by the queues that drew them."""
+    import numpy as np
+
+    if not np.isnan(graded).any():
+        return np.ones(len(outputs))
+    missed = np.ones(len(outputs))
+    drawn = np.zeros(len(outputs), bool)
+    for chances in _chances(people):
+        at = np.array([chances.get(int(pk), np.nan) for pk in outputs])
+        drawn |= ~np.isnan(at)
+        missed *= 1 - np.nan_to_num(at)
+    return np.where(drawn, 1 - missed, np.nan)
+
+
+def _chances(people: Run) -> list[Mapping[int, float]]:
+    """For every queue that drew outputs of this run: the probability of each that was graded in its turn, by output."""
+    mine = Output.objects.filter(experiment=people.experiment_id)
+    queues = Queue.objects.filter(
+        versions=people.version_id, order__in=(ordering.Order.RANDOM, ordering.Order.INFORMATIVE)
+    )
+    found = []
+    for queue in queues:
+        by_item = ordering.inclusion(queue)
+        items = Item.objects.filter(queue=queue, output__in=mine, repeats=None)
+        found.append({output: by_item[pk] for pk, output in items.values_list("pk", "output") if pk in by_item})
+    return [chances for chances in found if chances]

@@ -1,0 +1,193 @@
+"""Judges against people: figures by hand, corrections that find the truth, and refusals where nothing can be told."""
+
+import random
+
+import pytest
+
+from annotations.beside import beside, people_of
+from annotations.grading import Subject, submit
+from annotations.judging import against, calibrate, calibrate_all, corrected
+from annotations.models import Item, Order
+from annotations.shootout import shootout
+from evaluators.core import Score, Status
+from evaluators.golden import keep, stored_sample
+from evaluators.models import Evaluator
+from experiments.analysis.columns import columns
+from experiments.ledger.settle import Book, settle
+from experiments.ledger.start import start
+from experiments.models import Calibration, Evaluation, Run
+from experiments.samples import sample_of
+from tests.annotations.test_grading import BAD, GOOD
+
+pytestmark = pytest.mark.django_db
+LABELS = {True: ("Good", 1.0), False: ("Bad", 0.0)}
+
+
+@pytest.fixture
+def judged(project, alice):
+    """A judge's run over a result, with these verdicts in the order of its outputs."""
+
+    def make(experiment, verdicts, name="Judge", cost=None):
+        evaluator = Evaluator.objects.create(project=project, name=name, kind="heuristic")
+        code = "function evaluate() { return 1; }"
+        config = {"code": code, "scoring": {"type": "percentage"}, "threshold": None, "direction": "higher", "seed": 0}
+        run = start(evaluator.revise(config, schema=1, author=alice), experiment, alice)
+        rows = Evaluation.objects.filter(run=run).order_by("output").values_list("pk", flat=True)
+        said = [(LABELS[good][0], LABELS[good][1]) for good in verdicts]
+        settle(
+            Book(run.pk),
+            [
+                (pk, Score(Status.SCORED, value=value, label=label, latency_ms=20))
+                for pk, (label, value) in zip(rows, said, strict=True)
+            ],
+        )
+        Evaluation.objects.filter(run=run).update(cost_usd=cost)
+        run.refresh_from_db()
+        return run
+
+    return make
+
+
+def grade_all(queue, person, verdicts):
+    """By the place of their outputs; None leaves one out."""
+    items = Item.objects.filter(queue=queue).select_related("queue", "output__experiment").order_by("output")
+    for item, good in zip(items, verdicts, strict=True):
+        if good is not None:
+            subject = Subject.of(item)
+            submit(subject, person, {version.pk: GOOD if good else BAD for version in subject.versions})
+
+
+def refer(run, queue):
+    evaluator = run.version.evaluator
+    evaluator.reference = queue.versions.get().evaluator
+    evaluator.save()
+    run = Run.objects.select_related("version__evaluator").get(pk=run.pk)
+    return run, people_of(run)
+
+
+def test_figures_of_a_judge_against_people_by_hand(make_queue, make_experiment, judged, people):
+    """Of 10 outputs people pass 6; the judge passes 5 of those and 1 of the others."""
+    experiment = make_experiment(10)
+    run = judged(experiment, [True] * 5 + [False] + [True] + [False] * 3)
+    queue = make_queue(experiment=experiment)
+    grade_all(queue, people[0], [True] * 6 + [False] * 4)
+    run, theirs = refer(run, queue)
+    found = against(beside(run, theirs), columns([run])[0].figure)
+    assert found.n == 10
+    assert found.agreement.value == pytest.approx(0.8)
+    assert found.sensitivity.value == pytest.approx(5 / 6)
+    assert found.specificity.value == pytest.approx(3 / 4)
+    assert found.kappa.value == pytest.approx((0.8 - (0.6 * 0.6 + 0.4 * 0.4)) / (1 - (0.6 * 0.6 + 0.4 * 0.4)))
+    assert found.correlation == pytest.approx(7 / 12)
+    assert found.table.counts == {("Good", "Good"): 5, ("Good", "Bad"): 1, ("Bad", "Good"): 1, ("Bad", "Bad"): 3}
+
+
+def test_a_judge_of_known_error_is_corrected_to_the_truth_within_the_interval(
+    make_queue, make_experiment, judged, people
+):
+    """A judge with sensitivity 0.9 and specificity 0.6 says far more than the truth of 0.5."""
+    rng = random.Random(11)
+    truth = [number % 2 == 0 for number in range(600)]
+    said = [rng.random() < (0.9 if good else 0.4) for good in truth]
+    experiment = make_experiment(600)
+    run = judged(experiment, said)
+    queue = make_queue(experiment=experiment, order=Order.RANDOM)
+    first = set(queue.items.order_by("place").values_list("output", flat=True)[:200])
+    order = queue.items.order_by("output").values_list("output", flat=True)
+    grade_all(queue, people[0], [good if pk in first else None for pk, good in zip(order, truth, strict=True)])
+    run, _ = refer(run, queue)
+    own = columns([run])[0].figure
+    assert own.value > 0.6
+    calibrate(run)
+    column = columns([Run.objects.select_related("version__evaluator").get(pk=run.pk)])[0]
+    assert column.corrected.low < 0.5 < column.corrected.high
+    assert abs(column.corrected.value - 0.5) < abs(own.value - 0.5) / 2
+    assert column.corrected.n == 200
+
+
+def test_outputs_that_were_picked_and_not_drawn_correct_nothing(make_queue, make_experiment, judged, people):
+    experiment = make_experiment(40)
+    run = judged(experiment, [number % 2 == 0 for number in range(40)])
+    queue = make_queue(experiment=experiment, order=Order.WORST)
+    grade_all(queue, people[0], [number % 2 == 0 if number < 20 else None for number in range(40)])
+    run, theirs = refer(run, queue)
+    figure = corrected(beside(run, theirs))
+    assert figure.value is None
+    assert "not drawn at random" in figure.refused
+
+
+def test_grades_of_golden_cases_are_left_out(make_queue, make_experiment, judged, people, alice):
+    experiment = make_experiment(12)
+    run = judged(experiment, [True] * 12)
+    queue = make_queue(experiment=experiment)
+    grade_all(queue, people[0], [True] * 12)
+    row = Evaluation.objects.filter(run=run).select_related("output__case", "output__body").first()
+    keep(run.version.evaluator, stored_sample(sample_of(row.output)), {"value": 1.0}, title="", author=alice)
+    run, theirs = refer(run, queue)
+    pair = beside(run, theirs)
+    assert pair.tuned_on == 1
+    assert int(pair.both.sum()) == 11
+
+
+def test_corrections_follow_grades_and_go_with_the_reference(make_queue, make_experiment, judged, people):
+    experiment = make_experiment(30)
+    truth = [number % 2 == 0 for number in range(30)]
+    run = judged(experiment, truth)
+    queue = make_queue(experiment=experiment)
+    run, _ = refer(run, queue)
+    assert calibrate_all() == 1
+    assert calibrate_all() == 0
+    grade_all(queue, people[0], truth)
+    assert calibrate_all() == 1
+    assert Calibration.objects.get().figure["n"] == 30
+    evaluator = run.version.evaluator
+    evaluator.reference = None
+    evaluator.save()
+    calibrate(Run.objects.select_related("version__evaluator").get(pk=run.pk))
+    assert not Calibration.objects.exists()
+
+
+def test_the_cheapest_judge_that_is_not_worse_than_the_best_by_more_than_the_margin(
+    make_queue, make_experiment, judged, people
+):
+    truth = [number % 2 == 0 for number in range(200)]
+    experiment = make_experiment(200)
+    queue = make_queue(experiment=experiment)
+    grade_all(queue, people[0], truth)
+    judged(experiment, truth, "Dear and right", cost=0.01)
+    judged(experiment, [not truth[0], *truth[1:]], "Cheap and nearly right", cost=0.001)
+    judged(experiment, [True] * 200, "Cheapest and useless", cost=0.0001)
+    found = shootout(Run.objects.get(lane="people"), 0.05)
+    assert [each.run.version.evaluator.name for each in found.contenders] == [
+        "Dear and right",
+        "Cheap and nearly right",
+        "Cheapest and useless",
+    ]
+    assert [each.is_choice for each in found.contenders] == [False, True, False]
+    assert [each.is_good_enough for each in found.contenders] == [True, True, False]
+    assert found.contenders[1].cost_usd == pytest.approx(1.0)
+    assert found.n == 200
+
+
+def test_the_pages_show_the_correction_and_choose_who_corrects(
+    as_alice, make_queue, make_experiment, judged, people, django_assert_max_num_queries
+):
+    truth = [number % 3 > 0 for number in range(60)]
+    experiment = make_experiment(60)
+    run = judged(experiment, truth)
+    queue = make_queue(experiment=experiment)
+    grade_all(queue, people[0], truth[:50] + [not good for good in truth[50:]])
+    human = queue.versions.get().evaluator
+    page = f"/p/support/evaluators/{run.version.evaluator_id}/people/"
+    assert "Choose the human evaluator" in as_alice.get(page).content.decode()
+    as_alice.post(page, {"reference": human.pk})
+    with django_assert_max_num_queries(40):
+        shown = as_alice.get(page).content.decode()
+    assert "people would say" in shown
+    assert "Keep as golden case" in shown
+    results = as_alice.get(f"/p/support/experiments/{experiment.pk}/").content.decode()
+    assert "corrected by people" in results
+    judges = as_alice.get(f"/p/support/evaluators/{human.pk}/judges/?margin=5").content.decode()
+    assert "cheapest that is good enough" in judges
+    for query in ("?within=x&run=x", "?within=-1", "?margin=nan"):
+        assert as_alice.get(page + query).status_code == 200
