@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
-from django.db.models.lookups import GreaterThan
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from evalstudio.web.pagination import Order, Walk
-from evaluators.core import FLIPPED, Status
+from evaluators.core import Status
 from experiments.analysis.pairing import outputs_of
 from experiments.analysis.repeats import Cell, any_of, count_outputs, rows_by_mean, together
 from experiments.analysis.summary import Summary
-from experiments.analysis.versus import EVEN
 from experiments.models import CaseSpan, Evaluation, Experiment, Output, Run, RunLabel
 
 SNIPPET = 140  # characters of the input shown under a case's key
@@ -25,8 +21,6 @@ FEW = 500  # cases found by their key
 NO_SCORE = (Status.FAILED, Status.UNSCORED, Status.AWAITING, Status.PENDING)  # in the order in which they follow
 LACKS = tuple(state.name.lower() for state in NO_SCORE)
 SHOWS = ("all", "below", *LACKS)
-SHOWS_OF_PAIR = ("all", "losses", "ties", "wins", "flips", *LACKS)
-WON = {"wins": Q(score__gt=EVEN), "ties": Q(score=EVEN), "losses": Q(score__lt=EVEN)}
 SORTS = ("low", "high", "case")
 
 
@@ -38,23 +32,21 @@ class View:
     show: str = "all"
     sort: str = "low"  # by the score of the chosen column, or by the order in which the outputs came
     words: str = ""
-    baseline: Experiment | None = None  # of a comparison, whose rows are the outputs that have a partner there
     expected: str = ""  # only cases of which a classification should have given this label,
     given: str = ""  # or did give this one
 
     @classmethod
-    def of(cls, query: Mapping[str, str], runs: list[Run], baseline: Experiment | None = None) -> View:
+    def of(cls, query: Mapping[str, str], runs: list[Run]) -> View:
         """Read an address; whatever it says that does not exist falls back to the default."""
         chosen = {str(run.pk): run for run in runs}.get(query.get("by", ""), _latest_of_first(runs))
         words = query.get("q", "").strip()
         if chosen is None:
-            return cls(None, "all", "case", words, baseline)
+            return cls(None, "all", "case", words)
         show, sort = query.get("show", ""), query.get("sort", "")
-        shows = SHOWS_OF_PAIR if baseline else SHOWS
         expected, given = query.get("expected", ""), query.get("label", "")
         if expected or given:
-            return cls(chosen, "all", "case", words, baseline, expected, given)
-        return cls(chosen, show if show in shows else "all", sort if sort in SORTS else "low", words, baseline)
+            return cls(chosen, "all", "case", words, expected, given)
+        return cls(chosen, show if show in SHOWS else "all", sort if sort in SORTS else "low", words)
 
     @property
     def is_by_labels(self) -> bool:
@@ -75,10 +67,7 @@ class View:
 
 def shown_of(summary: Summary) -> dict[str, int]:
     """How many rows of a run each way of showing them keeps."""
-    counts = {"all": summary.asked, "below": summary.below, **summary.counts}
-    if summary.outcomes:
-        counts |= asdict(summary.outcomes) | {"flips": summary.flips}
-    return counts
+    return {"all": summary.asked, "below": summary.below, **summary.counts}
 
 
 def counts_of(run: Run, summary: Summary) -> dict[str, int]:
@@ -86,8 +75,7 @@ def counts_of(run: Run, summary: Summary) -> dict[str, int]:
     if run.repeats == 1:
         return shown_of(summary)
     by_state = {state.name.lower(): Q(state=state) for state in NO_SCORE}
-    flips = is_flip() if run.baseline_id else Q(pk__in=[])
-    return count_outputs(run, {"all": Q(), "below": Q(passed=False), "flips": Q(flips), **WON, **by_state})
+    return count_outputs(run, {"all": Q(), "below": Q(passed=False), **by_state})
 
 
 def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in_all: int | None = None) -> Walk:
@@ -97,7 +85,7 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     the run. Every row has the id of its output as `shown`.
     """
     in_outputs, in_rows = _found_by_key(experiment, view.words)
-    outputs = outputs_of(experiment, view.baseline).filter(in_outputs).select_related("case").annotate(shown=F("pk"))
+    outputs = outputs_of(experiment).filter(in_outputs).select_related("case").annotate(shown=F("pk"))
     is_plain = (view.sort, view.show) == ("case", "all") and not view.is_by_labels
     if view.run is None or summary is None or is_plain:
         return Walk(((outputs, Order("pk")),))
@@ -111,10 +99,6 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     if view.show == "all":
         late = outputs.none() if outputs_in_all == summary.asked else outputs.filter(~_asked(view.run))
         return Walk((*_by_score(rows, view, summary), (late, Order("pk"))))
-    if view.show in WON:
-        return Walk(((rows.filter(WON[view.show], state=Status.SCORED), _order(view)),))
-    if view.show == "flips":
-        return Walk(((rows.filter(is_flip(), state=Status.SCORED), _order(view)),))
     if view.show == "below":
         return Walk(((rows.filter(state=Status.SCORED, passed=False), _order(view)),))
     return Walk((_in_state(rows, Status[view.show.upper()]),))
@@ -134,8 +118,7 @@ def _by_mean(rows: QuerySet, view: View) -> list[tuple[QuerySet, Order]]:
         return [(rows.filter(mean__isnull=False), by_mean), *others]
     if view.show in LACKS:
         return [(rows.filter(any_of(view.run, Q(state=Status[view.show.upper()]))), Order("pk"))]
-    conditions = {**WON, "below": Q(passed=False), "flips": Q(is_flip())}
-    return [(rows.filter(any_of(view.run, conditions[view.show]), mean__isnull=False), by_mean)]
+    return [(rows.filter(any_of(view.run, Q(passed=False)), mean__isnull=False), by_mean)]
 
 
 def labelled(view: View) -> Q:
@@ -148,11 +131,6 @@ def labelled(view: View) -> Q:
         if label:
             found &= Q(**{field: ids[label]}) if label in ids else Q(pk__in=[])
     return found
-
-
-def is_flip() -> GreaterThan:
-    """Whether a comparison was judged otherwise in the other order."""
-    return GreaterThan(Cast(KeyTextTransform(FLIPPED.name, "body__measures"), FloatField()), 0.0)
 
 
 def _asked(run: Run) -> Exists:
@@ -209,13 +187,14 @@ class Row(NamedTuple):
 def rows_of(found: list[Evaluation | Output], runs: list[Run]) -> list[Row]:
     """What a walk found, as rows with one cell per run, in the order of `runs`. One query."""
     outputs = [row.output if isinstance(row, Evaluation) else row for row in found]
-    cells = _cells(runs, [output.pk for output in outputs])
+    cells = cells_of(runs, [output.pk for output in outputs])
     return [
         Row(output, snippet(output.case.inputs), [cells.get((output.pk, run.pk)) for run in runs]) for output in outputs
     ]
 
 
-def _cells(runs: list[Run], output_ids: list[int]) -> dict[tuple[int, int], Cell]:
+def cells_of(runs: list[Run], output_ids: list[int]) -> dict[tuple[int, int], Cell]:
+    """What runs say of outputs, by the ids of output and run. One query."""
     rows = Evaluation.objects.filter(run__in=runs, output__in=output_ids).annotate(label=label())
     fields = ("output_id", "run_id", "state", "score", "label", "passed", "why")
     judged: dict[tuple[int, int], list[Cell]] = {}

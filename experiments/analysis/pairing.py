@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from evalstudio.web.numbers import moment
 from experiments.models import Experiment, Output
-
-LISTED = 100  # keys of cases that only one side has
 
 
 def names_of(experiment: Experiment, baseline: Experiment) -> tuple[str, str]:
@@ -48,34 +44,6 @@ def in_common(experiment: Experiment, others: Iterable[Experiment]) -> dict[int,
     outputs = Output.objects.filter(_has_partner(experiment), experiment__in=others).order_by()
     counted = outputs.values("experiment").annotate(n=Count("case", distinct=True))
     return dict(counted.values_list("experiment", "n"))
-
-
-def pair_facts(experiment: Experiment, baseline: Experiment) -> dict[str, Any]:
-    """How many pairs there are, and how many outputs have no partner. Five queries; none where both are complete and
-    were counted before.
-    """
-    if experiment.is_open or baseline.is_open:
-        return _count(experiment, baseline)
-    stamps = [f"{each.pk}:{each.created_at.timestamp()}" for each in (experiment, baseline)]
-    key = f"facts-of-pair:{':'.join(stamps)}"
-    counted = cache.get(key)
-    if counted is None:
-        counted = _count(experiment, baseline)
-        cache.set(key, counted, timeout=None)
-    return counted
-
-
-def _count(experiment: Experiment, baseline: Experiment) -> dict[str, Any]:
-    pairs = outputs_of(experiment, baseline).count()
-    return {"outputs": pairs, "alone": [_alone(experiment, baseline), _alone(baseline, experiment)]}
-
-
-def _alone(one: Experiment, other: Experiment) -> dict[str, Any]:
-    """What only one side has: how many outputs, and the first of their keys."""
-    outputs = Output.objects.filter(~_has_partner(other), experiment=one)
-    count = outputs.count()
-    keys = list(outputs.order_by("pk").values_list("case__key", flat=True)[:LISTED]) if count else []
-    return {"system": one.system.name, "count": count, "keys": keys, "more": count - len(keys)}
 
 
 def _has_partner(other: Experiment) -> Exists:

@@ -15,9 +15,8 @@ from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
 from evaluators.processing import processor_of
 from evaluators.scoring import Passing
-from experiments.analysis.columns import Column
 from experiments.analysis.grid import label
-from experiments.analysis.repeats import Cell, together
+from experiments.analysis.repeats import Cell, passing_of, together
 from experiments.ledger.blocked import Waiting, why_row_waits
 from experiments.ledger.progress import NOT_HERE
 from experiments.models import Evaluation, EvaluationBody, Output, Run
@@ -106,16 +105,20 @@ def judgement_of(row: Evaluation) -> Judgement:
     return Judgement(row, _body(row), why_row_waits(row))
 
 
-def verdicts(output: Output, columns: list[Column]) -> list[Verdict]:
-    """The output's evaluations in the order of the columns. Two queries, and a few for each row that still waits."""
-    runs = {column.run.pk: column.run for column in columns}
-    rows = Evaluation.objects.filter(output=output, run__in=runs).order_by("repeat").annotate(label=label())
+def verdicts(outputs: Iterable[Output], judges: Iterable[Run]) -> list[Verdict]:
+    """What runs say of outputs, of which each judges one. Two queries, and a few for each row that still waits."""
+    runs = {run.pk: run for run in judges}
+    rows = (
+        Evaluation.objects.filter(output__in=[output.pk for output in outputs], run__in=runs)
+        .order_by("repeat")
+        .annotate(label=label())
+    )
     found: dict[int, list[Judgement]] = {}
     for row in rows.select_related("body"):
         row.run = runs[row.run_id]
         found.setdefault(row.run_id, []).append(judgement_of(row))
     counts = _tokens(each.body for judgements in found.values() for each in judgements)
-    return [_verdict(column, found[column.run.pk], counts) for column in columns if column.run.pk in found]
+    return [_verdict(run, found[pk], counts) for pk, run in runs.items() if pk in found]
 
 
 def _body(evaluation: Evaluation) -> EvaluationBody:
@@ -132,12 +135,12 @@ def _tokens(bodies: Iterable[EvaluationBody]) -> dict[str, tuple[int | None, int
     return {key: (tokens_in, tokens_out) for key, tokens_in, tokens_out in rows}
 
 
-def _verdict(column: Column, judgements: list[Judgement], counts: dict[str, tuple]) -> Verdict:
+def _verdict(run: Run, judgements: list[Judgement], counts: dict[str, tuple]) -> Verdict:
     made = [counts[key] for each in judgements for key in each.body.call_keys or [] if key in counts]
     return Verdict(
-        column.run,
-        column.passing,
-        together([each.cell for each in judgements], column.run.version),
+        run,
+        passing_of(run.version),
+        together([each.cell for each in judgements], run.version),
         judgements,
         _total(tokens_in for tokens_in, _ in made),
         _total(tokens_out for _, tokens_out in made),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from experiments.analysis.wording import Piece, marked
+from experiments.analysis.wording import Piece, Stretch, marked, merged
 
 TOOL_CALLS = "toolCalls"
 LONG = 320  # characters; what stands beside the question is folded away from here on
@@ -31,6 +31,7 @@ class Part:
     is_code: bool = False
     turns: tuple[Turn, ...] = ()
     pieces: tuple[Piece, ...] = ()  # the text in stretches, where its differences from another one are marked
+    stretches: tuple[Stretch, ...] = ()  # two texts as one
 
     @property
     def is_long(self) -> bool:
@@ -75,6 +76,23 @@ def marked_parts(one: Any, other: Any) -> tuple[list[Part], list[Part]]:
         mine[at] = replace(part, pieces=tuple(found[0]))
         theirs[there] = replace(theirs[there], pieces=tuple(found[1]))
     return mine, theirs
+
+
+def merged_parts(old: Any, new: Any) -> list[Part]:
+    """Two values as the named pieces of either, each with the text of both in one."""
+    before, after = ({part.name: part for part in parts(value)} for value in (old, new))
+    found = []
+    for name in [*before, *(name for name in after if name not in before)]:
+        one, other = before.get(name), after.get(name)
+        stretches = merged(_text_of(one), _text_of(other))
+        found.append(Part(name, "", is_code=(one or other).is_code, stretches=tuple(stretches)))  # type: ignore[union-attr]
+    return found
+
+
+def _text_of(part: Part | None) -> str:
+    if part is None:
+        return ""
+    return "\n".join(f"{turn.role}: {turn.text}" for turn in part.turns) if part.turns else part.text
 
 
 def _flat(value: dict[str, Any], under: str) -> Iterator[Part]:

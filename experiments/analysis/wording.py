@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Literal
 
 MOST_WORDS = 3000  # of one text; longer ones are shown without marks, since finding them would take too long
 ALIKE = 0.3  # share of words in common from which on marks help; below it nearly everything would be marked
@@ -38,6 +40,44 @@ def marked(one: str, other: str) -> Marked | None:
     rests = [text[len("".join(side)) :] for text, side in zip((one, other), words, strict=True)]
     mine, theirs = (_pieces(*side) for side in zip(words, common, rests, strict=True))
     return mine, theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of two texts read as one: both have it, or one of them."""
+
+    text: str
+    sort: Literal["same", "removed", "added"]
+
+
+def merged(one: str, other: str) -> list[Stretch]:
+    """Two texts as one, the words that only the first has removed, those of the second alone added."""
+    if one == other:
+        return [Stretch(one, "same")] if one else []
+    found = marked(one, other)
+    if found is None:
+        return [Stretch(text, sort) for text, sort in ((one, "removed"), (other, "added")) if text]  # type: ignore[arg-type]
+    stretches: list[Stretch] = []
+    theirs, space = iter(found[1]), ""
+    for piece in found[0]:
+        if piece.is_own:
+            stretches.append(Stretch(space + piece.text, "removed"))
+            space = ""
+        elif piece.text.strip():
+            stretches += _up_to_common(theirs)
+        else:
+            space = piece.text
+    return stretches + _up_to_common(theirs)
+
+
+def _up_to_common(pieces: Iterator[Piece]) -> list[Stretch]:
+    """What the second text adds before the next stretch that both have, and that stretch."""
+    stretches = []
+    for piece in pieces:
+        stretches.append(Stretch(piece.text, "added" if piece.is_own else "same"))
+        if not piece.is_own and piece.text.strip():
+            break
+    return stretches
 
 
 def _is_edge(block: tuple[int, int, int], plain: list[list[str]]) -> bool:

@@ -1,4 +1,4 @@
-"""What a page of results shows, be it of one experiment or of one against a baseline: figures, filters and rows."""
+"""What a page of results shows: figures, filters and rows."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from evaluators.kinds import BadConfig
 from evaluators.models import Evaluator, EvaluatorVersion
 from experiments.analysis.answered import answered
 from experiments.analysis.columns import Column, columns, current_runs, facts
-from experiments.analysis.grid import SHOWS, SHOWS_OF_PAIR, View, counts_of, labelled, rows_of, walk
+from experiments.analysis.grid import SHOWS, View, counts_of, labelled, rows_of, walk
 from experiments.analysis.neighbours import next_error
-from experiments.analysis.pairing import names_of, pair_facts
 from experiments.forms.starting import OptionsForm, splits_of
-from experiments.models import Evaluation, Experiment, Run
+from experiments.models import Evaluation, Experiment, Run, RunDefaults
 from experiments.views.peeks import address, peek_context, peeked
 
 PLACES = ("after", "before", "peek", "tab")  # in an address; another view of the rows begins without them
 LABELS = ("expected", "label")  # likewise, where a cell of a confusion table was opened
 
 
-def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Experiment | None = None) -> dict[str, Any]:
+def results_grid(request: ProjectRequest, experiment: Experiment) -> dict[str, Any]:
     """All that a page of results needs, the open case included."""
-    frame = figures(request, experiment, baseline)
+    frame = figures(request, experiment)
     view, chosen, shown = frame["view"], frame["chosen"], frame["columns"]
     runs = [column.run for column in shown]
     page = walk(experiment, view, chosen.summary if chosen else None, frame["facts"]["outputs"]).page(request.GET)
@@ -40,34 +39,34 @@ def results_grid(request: ProjectRequest, experiment: Experiment, baseline: Expe
         "heads": [_head(request, view, column) for column in shown],
         "several": _several(shown),
         "kept": [(name, request.GET[name]) for name in ("by", "show", "sort", *LABELS) if name in request.GET],
-        "order_sentence": _order_sentence(view, frame["names"]),
-        **_row_links(request, frame["here"]),
+        "order_sentence": _order_sentence(view),
+        **row_links(request, frame["here"]),
         "case_sort_url": _link(request, sort="case"),
         "all_url": request.path,
-        "addable": addable(request, runs, compares=baseline is not None) if frame["can_run"] else [],
+        "addable": addable(request, runs, compares=False) if frame["can_run"] else [],
     }
     if ctx["addable"]:
-        ctx["options"] = OptionsForm(splits=splits_of(experiment), auto_id="run_%s")
-    if output := peeked(request, experiment, baseline):
+        ctx["options"] = OptionsForm(
+            splits=splits_of(experiment), defaults=RunDefaults.of(request.project), auto_id="run_%s"
+        )
+    if output := peeked(request, experiment):
         ctx |= {"peek_id": output.pk, **peek_context(request, experiment, shown, view, output, page)}
     else:
         ctx["first_error"] = next_error(runs) if any(map(_has_errors, shown)) else None
     return ctx
 
 
-def figures(request: ProjectRequest, experiment: Experiment, baseline: Experiment | None = None) -> dict[str, Any]:
+def figures(request: ProjectRequest, experiment: Experiment) -> dict[str, Any]:
     """What the figures above the rows need, on their page and when they are polled."""
-    runs = current_runs(experiment, baseline, request.GET.get("by", ""))
-    shown, view = columns(runs), View.of(request.GET, runs, baseline)
-    answers = None if baseline else answered(experiment)
+    runs = current_runs(experiment, by=request.GET.get("by", ""))
+    shown, view = columns(runs), View.of(request.GET, runs)
+    answers = answered(experiment)
     is_asked = answers is not None and answers.is_going
     return {
         "answers": answers,
         "experiment": experiment,
-        "baseline": baseline,
-        "names": names_of(experiment, baseline) if baseline else None,
-        "here": address(experiment, baseline),
-        "facts": pair_facts(experiment, baseline) if baseline else facts(experiment),
+        "here": address(experiment),
+        "facts": facts(experiment),
         "view": view,
         "columns": shown,
         "chosen": next((column for column in shown if view.run and column.run.pk == view.run.pk), None),
@@ -76,7 +75,7 @@ def figures(request: ProjectRequest, experiment: Experiment, baseline: Experimen
     }
 
 
-def _row_links(request: ProjectRequest, here: str) -> dict[str, str]:
+def row_links(request: ProjectRequest, here: str) -> dict[str, str]:
     """What the links of the rows share: a row puts its output's id behind `open_url`, or between the other two."""
     kept = urlencode({name: value for name, value in request.GET.items() if name not in ("peek", "tab")})
     return {
@@ -109,7 +108,7 @@ def _chips(request: ProjectRequest, view: View, chosen: Column | None) -> list[d
             "url": _link(request, show=show),
             "is_chosen": show == view.show and not view.is_by_labels,
         }
-        for show in (SHOWS_OF_PAIR if view.baseline else SHOWS)
+        for show in SHOWS
         if counts[show] or show in ("all", view.show)
     ]
     return [_chip_of_labels(request, view), *chips] if view.is_by_labels else chips
@@ -145,11 +144,9 @@ def _head(request: ProjectRequest, view: View, column: Column) -> dict[str, Any]
     }
 
 
-def _order_sentence(view: View, names: tuple[str, str] | None) -> str:
+def _order_sentence(view: View) -> str:
     if view.run is None or view.sort == "case":
         return "In the order in which they came"
-    if names:
-        return f"Where {names[1] if view.sort == 'low' else names[0]} won first"
     return f"{'Lowest' if view.sort == 'low' else 'Highest'} {view.run.version.evaluator.name} first"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.http import url_has_allowed_host_and_scheme as is_ours
 from django.views.decorators.http import require_http_methods
 
 from evalstudio.projects.access import ProjectRequest, project_page
@@ -73,7 +74,8 @@ def _started(
     note(request, "ran", run)
     said = {"people": "awaits people", "outside": "awaits its scores"}.get(run.lane, "is running")
     messages.success(request, f"{version.evaluator.name} {version} {said}.")
-    return redirect(address(experiment, baseline))
+    back = request.POST.get("next", "")
+    return redirect(back if is_ours(back, {request.get_host()}) else address(experiment, baseline))
 
 
 def _page(

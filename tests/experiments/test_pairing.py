@@ -3,10 +3,11 @@
 import pytest
 
 from evaluators.stats.estimate import Moments, estimate
-from experiments.analysis.pairing import comparable, in_common, names_of, outputs_of, pair_facts, partner_of
+from experiments.analysis.comparing.kept import comparison, judges_of
+from experiments.analysis.pairing import comparable, in_common, names_of, outputs_of, partner_of
 from experiments.analysis.versus import Outcomes, exactly, verdict
 from experiments.ledger.start import start
-from experiments.models import Dataset, DatasetVersion, Evaluation, Experiment, Output
+from experiments.models import Case, Dataset, DatasetVersion, Evaluation, Experiment, Output
 from tests.experiments.compared import comparative
 from tests.experiments.judged import add_output, experiment_of
 
@@ -48,27 +49,40 @@ def test_a_run_judges_the_pairs_that_the_page_shows(project, two):
     assert {row.baseline_output.experiment_id for row in rows} == {two[1].pk}
 
 
+def facts_of(mine, theirs) -> dict:
+    return comparison(mine, theirs, judges_of(mine, theirs).subjects).facts
+
+
 def test_what_only_one_side_has_is_counted_and_named(two):
-    facts = pair_facts(*two)
+    facts = facts_of(*two)
     assert facts["outputs"] == 3
-    assert [(side["count"], side["keys"], side["more"]) for side in facts["alone"]] == [
-        (1, ["case-004"], 0),
-        (1, ["case-000"], 0),
+    assert [(side["count"], side["keys"], side["more"], side["edited"]) for side in facts["alone"]] == [
+        (1, ["case-004"], 0, 0),
+        (1, ["case-000"], 0, 0),
     ]
+
+
+def test_a_case_whose_content_was_edited_is_told_from_one_that_is_missing(two):
+    mine, theirs = two
+    dataset = mine.dataset_version.dataset
+    add_output(mine, Case.objects.create(dataset=dataset, key="case-000", content_hash="edited", inputs={"q": "new"}))
+    facts = facts_of(*two)
+    assert [side["edited"] for side in facts["alone"]] == [1, 1]
+    assert facts["outputs"] == 3
 
 
 def test_a_result_that_still_grows_is_counted_anew(two):
     Experiment.objects.filter(pk=two[0].pk).update(is_open=True)
     mine = Experiment.objects.select_related("system").get(pk=two[0].pk)
-    assert pair_facts(mine, two[1])["outputs"] == 3
+    assert facts_of(mine, two[1])["outputs"] == 3
     Output.objects.filter(experiment=mine).first().delete()
-    assert pair_facts(mine, two[1])["outputs"] == 2
+    assert facts_of(mine, two[1])["outputs"] == 2
 
 
-def test_facts_of_complete_results_are_counted_once(two, django_assert_num_queries):
-    pair_facts(*two)
-    with django_assert_num_queries(0):
-        pair_facts(*two)
+def test_what_was_worked_out_is_read_in_two_queries(two, django_assert_num_queries):
+    facts_of(*two)
+    with django_assert_num_queries(2):
+        facts_of(*two)
 
 
 def test_only_other_results_of_the_same_data_set_can_be_compared(project, two):

@@ -125,7 +125,7 @@ def test_runs_of_each_result_alone_and_of_other_pairs_do_not_show(as_alice, proj
     judged(two[0], version_of(project, "Facts"), [1.0] * 6)
     third = experiment_of(project, 6, "third")
     compared(two[0], third, comparative(project, "Elsewhere"), [1.0] * 6)
-    assert [head["column"].run for head in against(as_alice, *two).context["heads"]] == [run]
+    assert [head["subject"].run for head in against(as_alice, *two).context["heads"]] == [run]
 
 
 def test_a_comparison_is_no_figure_of_the_result_itself(as_alice, project, two, run):
@@ -161,7 +161,7 @@ SCORED = ["case-000", "case-002", "case-003", "case-001"]
 
 def test_what_the_baseline_won_comes_first_unless_the_other_is_asked_for(as_alice, two, run):
     assert keys_on(against(as_alice, *two)) == [*SCORED, "case-005", "case-004"]
-    assert "Where old won first" in words_of(against(as_alice, *two))
+    assert "Worst regression first by Preference" in words_of(against(as_alice, *two))
     assert keys_on(against(as_alice, *two, sort="high")) == [*SCORED[::-1], "case-005", "case-004"]
     assert keys_on(against(as_alice, *two, sort="case")) == [f"case-00{n}" for n in range(6)]
 
@@ -173,8 +173,9 @@ def test_what_the_baseline_won_comes_first_unless_the_other_is_asked_for(as_alic
         "ties": ["case-002"],
         "losses": ["case-000"],
         "flips": ["case-002", "case-003"],
-        "unscored": ["case-004"],
-        "failed": ["case-005"],
+        "regressed": ["case-000"],
+        "errors": ["case-005", "case-004"],
+        "unscored": ["case-005", "case-004"],  # a word of former addresses
         "below": [*SCORED, "case-005", "case-004"],  # no word of comparisons
     }.items(),
 )
@@ -184,7 +185,7 @@ def test_rows_are_filtered_by_outcome(as_alice, two, run, show, expected):
 
 def test_filters_say_how_many_they_keep(as_alice, two, run):
     chips = {chip["word"]: chip["count"] for chip in against(as_alice, *two).context["chips"]}
-    assert chips == {"All": 6, "Losses": 1, "Ties": 1, "Wins": 2, "Flips": 2, "Failed": 1, "Unscored": 1}
+    assert chips == {"All": 6, "Losses": 1, "Ties": 1, "Wins": 2, "Flips": 2, "Errors": 2}
 
 
 def test_before_any_run_the_pairs_can_be_read(as_alice, two):

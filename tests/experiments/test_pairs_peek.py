@@ -89,7 +89,7 @@ def test_an_answer_without_a_partner_is_not_found(as_alice, two, run):
 
 
 def test_before_any_run_both_answers_can_be_read(as_alice, two):
-    assert "No comparative evaluator has run on these two yet." in words_of(peek(as_alice, *two, 0))
+    assert "No evaluator has judged both of these yet." in words_of(peek(as_alice, *two, 0))
 
 
 def test_a_case_costs_the_same_however_many_evaluators_have_run(as_alice, project, two, django_assert_max_num_queries):

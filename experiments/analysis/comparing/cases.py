@@ -1,0 +1,116 @@
+"""What a page of pairs shows: both outputs of each, and what every evaluator said of either side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from evaluators.core import Status
+from experiments.analysis import jsondiff, reading
+from experiments.analysis.comparing.kept import Comparison, Subject
+from experiments.analysis.grid import cells_of, snippet
+from experiments.analysis.repeats import Cell, passing_of
+from experiments.models import Experiment, Output
+
+
+class Told(NamedTuple):
+    """What one subject says of a pair: of both sides, or of the two together, which `compared` then holds."""
+
+    subject: Subject
+    baseline: Cell | None
+    compared: Cell | None
+    gain: float | None  # positive where the compared result is the better one
+
+    @property
+    def difference(self) -> float | None:
+        """Compared minus baseline, in the evaluator's own unit."""
+        if self.baseline is None or self.compared is None:
+            return None
+        sides = self.compared.score, self.baseline.score
+        return None if None in sides else sides[0] - sides[1]  # type: ignore[operator]
+
+    @property
+    def lacking(self) -> Cell | None:
+        """The cell that keeps the pair from a figure."""
+        sides = (self.baseline, self.compared)
+        return next((cell for cell in sides if cell is not None and cell.state != Status.SCORED), None)
+
+
+class Row(NamedTuple):
+    """One pair in the list."""
+
+    output: Output
+    partner: Output
+    snippet: str
+    told: list[Told]
+
+
+def outputs_of(ids: Sequence[int], *, with_bodies: bool = False) -> dict[int, Output]:
+    """Outputs with their cases, by id."""
+    joined = ("case", "body") if with_bodies else ("case",)
+    return Output.objects.select_related(*joined).in_bulk(ids)
+
+
+def partners_of(outputs: Sequence[Output], baseline: Experiment, *, with_bodies: bool = False) -> dict[int, Output]:
+    """The baseline's output for the same case and attempt, by the id of the other. One query."""
+    found = Output.objects.filter(experiment=baseline, case__in={output.case_id for output in outputs})
+    places = {(each.case_id, each.attempt): each for each in (found.select_related("body") if with_bodies else found)}
+    pairs = ((output, places.get((output.case_id, output.attempt))) for output in outputs)
+    return {output.pk: partner for output, partner in pairs if partner}
+
+
+def rows_of(found: Comparison, ids: Sequence[int], *, with_bodies: bool = False) -> list[Row]:
+    """The pairs of some outputs, in their order. Three queries."""
+    outputs = outputs_of(ids, with_bodies=with_bodies)
+    here = [outputs[pk] for pk in ids if pk in outputs]
+    partners = partners_of(here, found.baseline, with_bodies=with_bodies)
+    runs = [run for subject in found.subjects for run in subject.runs]
+    cells = cells_of(runs, [*outputs, *(partner.pk for partner in partners.values())])
+    return [
+        Row(
+            output,
+            partners[output.pk],
+            snippet(output.case.inputs),
+            told_of(found.subjects, output, partners[output.pk], cells),
+        )
+        for output in here
+        if output.pk in partners
+    ]
+
+
+def told_of(
+    subjects: Sequence[Subject], output: Output, partner: Output, cells: dict[tuple[int, int], Cell]
+) -> list[Told]:
+    return [_told(subject, output, partner, cells) for subject in subjects]
+
+
+def _told(subject: Subject, output: Output, partner: Output, cells: dict[tuple[int, int], Cell]) -> Told:
+    compared = cells.get((output.pk, subject.run.pk))
+    if subject.baseline_run is None:
+        score = compared.score if compared else None
+        return Told(subject, None, compared, None if score is None else 2 * score - 1)
+    told = Told(subject, cells.get((partner.pk, subject.baseline_run.pk)), compared, None)
+    if told.difference is None:
+        return told
+    sign = 1 if passing_of(subject.version).direction == "higher" else -1
+    return told._replace(gain=sign * told.difference)
+
+
+# --- Their texts ------------------------------------------------------------------------------------------------------
+def texts_of(row: Row, text: str) -> dict[str, Any]:
+    """Both outputs as they are read: beside one another with or without marks, or as one text with its differences."""
+    old, new = row.partner.body.outputs, row.output.body.outputs
+    if text == "inline":
+        return {"inline": reading.merged_parts(old, new), "differences": _structural(old, new)}
+    sides = (reading.parts(old), reading.parts(new)) if text == "plain" else reading.marked_parts(old, new)
+    return {"sides": sides, "differences": [] if text == "plain" else _structural(old, new)}
+
+
+def _structural(old: Any, new: Any) -> list[jsondiff.Difference]:
+    """Differences by path, where there is more than plain texts, whose differences are marked as words."""
+    found = jsondiff.differences(old, new)
+    return found if any(not _is_text(each) for each in found) else []
+
+
+def _is_text(difference: jsondiff.Difference) -> bool:
+    return difference.sort == "changed" and difference.old[:1] == '"' == difference.new[:1]

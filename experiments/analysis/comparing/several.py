@@ -1,0 +1,105 @@
+"""Three results or more: one evaluator's scores of the cases that all of them answered, against one baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from experiments.analysis.comparing.arrays import EQUAL
+from experiments.analysis.comparing.figures import Figure, corrected
+from experiments.analysis.comparing.kept import KEY, OUTPUTS, PARTNERS, Subject, comparison, judges_of
+from experiments.analysis.comparing.listing import Listing
+from experiments.models import Experiment
+
+if TYPE_CHECKING:
+    from numpy import float32, int64
+    from numpy.typing import NDArray
+
+SHOWS = ("all", "regressed", "improved", "disagree", "errors")
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One compared result. `subject` and `figure` are None where the version did not judge it and the baseline."""
+
+    experiment: Experiment
+    subject: Subject | None
+    figure: Figure | None
+
+
+@dataclass(frozen=True)
+class Several:
+    """`outputs` are those of the first entrant for the cases that all entrants answered, `keys` each one's gains."""
+
+    entrants: list[Entrant]
+    outputs: NDArray[int64]
+    keys: list[NDArray[float32]]
+
+    def kept(self) -> dict[str, NDArray[Any]]:
+        """What each filter keeps."""
+        import numpy
+
+        ups = [(keys > EQUAL) & (keys <= 1) for keys in self.keys]
+        downs = [keys < -EQUAL for keys in self.keys]
+        nothing = numpy.zeros(len(self.outputs), bool)
+        regressed, improved = (numpy.logical_or.reduce([nothing, *some]) for some in (downs, ups))
+        return {
+            "all": ~nothing,
+            "regressed": regressed,
+            "improved": improved,
+            "disagree": regressed & improved,
+            "errors": numpy.logical_or.reduce([nothing, *((keys == 2) | (keys == 3) for keys in self.keys)]),
+        }
+
+    def listing(self, show: str, sort: str, on: int | None = None) -> Listing:
+        """By the worst gain of any entrant, or by that of the entrant whose number is `on`."""
+        import numpy
+
+        kept = self.kept()[show]
+        chosen = self.keys if on is None else [self.keys[on]]
+        if sort == "case" or not chosen:
+            order = numpy.argsort(self.outputs, kind="stable")
+            order = order[kept[order]]
+            return Listing(self.outputs[order], numpy.zeros(len(order), "f4"))
+        if sort == "high":
+            chosen = [numpy.where(keys <= 1, -keys, keys) for keys in chosen]
+        return Listing(self.outputs[kept], numpy.minimum.reduce(chosen)[kept])
+
+
+def several(experiments: Sequence[Experiment], baseline: Experiment, version_id: int | None) -> Several:
+    """The experiments against a baseline by one version. Two queries for each where the comparisons are kept."""
+    import numpy
+
+    entrants, columns = [], []
+    for experiment in experiments:
+        judges = judges_of(experiment, baseline)
+        subject = next(
+            (each for each in judges.subjects if not each.is_comparative and each.version.pk == version_id), None
+        )
+        wanted = [OUTPUTS, PARTNERS] + ([f"{KEY}{subject.run.pk}"] if subject else [])
+        found = comparison(experiment, baseline, judges.subjects, wanted)
+        figure = next((figure for each, figure in found.judged if each == subject), None)
+        entrants.append(Entrant(experiment, subject, figure))
+        columns.append((found.array(PARTNERS), found.array(OUTPUTS), found.array(wanted[2]) if subject else None))
+    common = columns[0][0]
+    for partners, *_ in columns[1:]:
+        common = numpy.intersect1d(common, partners, assume_unique=True)
+    keys = [_at(common, partners, column) for partners, _, column in columns if column is not None]
+    return Several(_corrected(entrants), _at(common, columns[0][0], columns[0][1]), keys)
+
+
+def _at(common: NDArray[int64], partners: NDArray[int64], column: NDArray[Any]) -> NDArray[Any]:
+    """A column's entries for some partners, all of which are there."""
+    import numpy
+
+    if numpy.array_equal(common, partners):
+        return column
+    order = numpy.argsort(partners, kind="stable")
+    return column[order[numpy.searchsorted(partners, common, sorter=order)]]
+
+
+def _corrected(entrants: list[Entrant]) -> list[Entrant]:
+    """With verdicts that hold for as many comparisons with the baseline as there are."""
+    figures = iter(corrected([each.figure for each in entrants if each.figure]))
+    return [Entrant(each.experiment, each.subject, next(figures) if each.figure else None) for each in entrants]
