@@ -23,7 +23,7 @@ from experiments.models import Run
 AT = OpenApiParameter(
     "at",
     str,
-    description="How labels are called: by the highest score (max), or from this score on. Left out, as they were read.",
+    description="How labels are called: by the highest score (max) or from this score on. Left out: as they were read.",
 )
 KEY = OpenApiParameter("key", str, description="Of labels with keys, those with this one.")
 NONE_EXPECTED = "No score of this run names an expected label."
