@@ -19,7 +19,10 @@ def limited(asked: Asked, lane: str, connection: Connection | None, project_id: 
     defaults = RunDefaults.objects.filter(project=project_id).first() if lane in LANES else None
     if defaults is None:
         return asked
-    fitting: dict[str, Any] = {"limit_s": defaults.limit_s, "limit_usd": defaults.limit_usd if _has_price(connection) else None}
+    fitting: dict[str, Any] = {
+        "limit_s": defaults.limit_s,
+        "limit_usd": defaults.limit_usd if _has_price(connection) else None,
+    }
     free = [name for name in fitting if getattr(asked, name) is None and name not in asked.lifted]
     return replace(asked, **{name: fitting[name] for name in free})
 
