@@ -57,7 +57,7 @@ class QueueForm(forms.ModelForm):
 
     class Meta:
         model = Queue
-        fields = ("name", "instructions", "reviewers", "rule", "adjudicator", "is_blind")
+        fields: tuple[str, ...] = ("name", "instructions", "reviewers", "rule", "adjudicator", "is_blind")
         labels = {"is_blind": "Hide systems, judges’ verdicts and colleagues’ grades"}
         widgets = {"instructions": forms.Textarea(attrs={"rows": 6, "spellcheck": "true"})}
 

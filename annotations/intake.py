@@ -43,12 +43,9 @@ def pull(queue: Queue) -> int:
 def told(queue: Queue) -> str:
     """The rule in words; empty for a queue without one."""
     asked = queue.intake or {}
-    names = dict(
-        Evaluator.objects.filter(
-            project=queue.project_id, pk__in=[asked.get("evaluator"), asked.get("other")]
-        ).values_list("pk", "name")
-    )
-    one, other = names.get(asked.get("evaluator"), "?"), names.get(asked.get("other"), "?")
+    ids = [asked.get("evaluator") or 0, asked.get("other") or 0]
+    known = dict(Evaluator.objects.filter(project=queue.project_id, pk__in=ids).values_list("pk", "name"))
+    one, other = (known.get(pk, "?") for pk in ids)
     match asked.get("rule"):
         case "failed":
             return f"whatever does not pass {one}"

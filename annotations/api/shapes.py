@@ -47,7 +47,7 @@ class QueueSerializer(serializers.ModelSerializer):
     progress = serializers.SerializerMethodField()
 
     def get_progress(self, queue: Queue) -> ProgressSerializer:
-        return ProgressSerializer(self.context["progress"].get(queue.pk, Progress())).data  # type: ignore[return-value]
+        return ProgressSerializer(self.context["progress"].get(queue.pk, Progress())).data
 
 
 class NewQueueSerializer(serializers.Serializer):
@@ -153,14 +153,14 @@ def item_data(item: Item, versions: list[EvaluatorVersion]) -> dict[str, Any]:
 
 def _question(version: EvaluatorVersion) -> dict[str, Any]:
     config = config_of(version)
-    is_enum = isinstance(config.scoring, EnumScoring)
+    scoring = config.scoring
     return {
         "version": version.pk,
         "evaluator": version.evaluator.name,
         "instructions": config.instructions,
-        "options": list(config.scoring.labels) if is_enum else [],
-        "low": None if is_enum else config.scoring.low,
-        "high": None if is_enum else config.scoring.high,
+        "options": list(scoring.labels) if isinstance(scoring, EnumScoring) else [],
+        "low": None if isinstance(scoring, EnumScoring) else scoring.low,
+        "high": None if isinstance(scoring, EnumScoring) else scoring.high,
     }
 
 

@@ -78,8 +78,11 @@ class QueueList(_Queues):
             raise serializers.ValidationError(
                 {"experiment": ["Give ids of results of this project, over one data set."]}
             )
-        people = {"reviewers": self._people(said["reviewers"], "reviewers")}
-        people["adjudicator"] = self._people([said["adjudicator"]], "adjudicator")[0] if said["adjudicator"] else None
+        decides = said["adjudicator"]
+        people = {
+            "reviewers": self._people(said["reviewers"], "reviewers"),
+            "adjudicator": self._people([decides], "adjudicator")[0] if decides else None,
+        }
         form = NewQueueForm(said | people, project=self.project, compares=chosen.baseline is not None)
         if not form.is_valid():
             raise serializers.ValidationError(dict(form.errors))

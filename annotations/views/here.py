@@ -18,24 +18,24 @@ from annotations.screen import Question
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
-from evalstudio.web.pages import page_or_fragment
+from evalstudio.web.pages import page_or_fragment, wants_fragment
 from evaluators.models import EvaluatorVersion
-from experiments.analysis.pairing import comparable, partner_of
 from experiments.ledger.start import CannotStart
-from experiments.models import Experiment, Output
+from experiments.models import Output
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.EDITOR)
 def grade_here(request: ProjectRequest, pk: int) -> HttpResponse:
-    """Decides what I say of the result that I am reading. `baseline` names the experiment it is compared with.
+    """Decides what I say of the result that I am reading. `baseline` names the output it is compared with.
 
     Whoever reads results has seen what judges said, so such a grade has no item: it counts, but it was not blind.
     """
     said = request.POST if request.method == "POST" else request.GET
-    output, baseline = _read(request, pk, said.get("baseline", ""))
-    other = partner_of(output, baseline) if baseline else None
-    versions = list(versions_for(request.project, compares=baseline is not None))
+    output, other = _read(request, pk, said.get("baseline", ""))
+    versions = list(versions_for(request.project, compares=other is not None))
+    if not versions and wants_fragment(request):
+        return HttpResponse()  # a panel that nobody could use
     typed, faults, trouble, kept = {}, {}, "", None
     if request.method == "POST":
         version = next((each for each in versions if str(each.pk) == said.get("version", "")), None)
@@ -50,8 +50,9 @@ def grade_here(request: ProjectRequest, pk: int) -> HttpResponse:
             typed, trouble = said.dict(), str(error)
     ctx = {
         "output": output,
-        "baseline": baseline,
+        "other": other,
         "experiment": output.experiment,
+        "baseline": other.experiment if other else None,
         "questions": _questions(output, other, versions, request.user, typed, faults),
         "faults": faults,
         "trouble": trouble,
@@ -60,16 +61,15 @@ def grade_here(request: ProjectRequest, pk: int) -> HttpResponse:
     return page_or_fragment(request, "annotations/grade_here.html", ctx, status=422 if faults or trouble else 200)
 
 
-def _read(request: ProjectRequest, pk: int, wanted: str) -> tuple[Output, Experiment | None]:
-    """An output of the project, and the baseline that an address names, which has to have answered the same case."""
-    outputs = Output.objects.select_related("case", "body", "experiment__project", "experiment__system")
-    output = get_object_or_404(outputs, experiment__project=request.project, experiment__is_arriving=False, pk=pk)
+def _read(request: ProjectRequest, pk: int, wanted: str) -> tuple[Output, Output | None]:
+    """An output of the project, and the other system's for the same case that an address names."""
+    outputs = Output.objects.filter(experiment__project=request.project, experiment__is_arriving=False)
+    outputs = outputs.select_related("case", "body", "experiment__project", "experiment__system")
+    output = get_object_or_404(outputs, pk=pk)
     if not wanted:
         return output, None
-    others = comparable(output.experiment).select_related("system", "project")
-    baseline = get_object_or_404(others, pk=id_in(wanted) or 0)
-    get_object_or_404(Output, experiment=baseline, case=output.case_id, attempt=output.attempt)
-    return output, baseline
+    others = outputs.filter(case=output.case_id, attempt=output.attempt).exclude(experiment=output.experiment_id)
+    return output, get_object_or_404(others, pk=id_in(wanted) or 0)
 
 
 def _subject(output: Output, other: Output | None, version: EvaluatorVersion) -> Subject:

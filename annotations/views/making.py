@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations import making
 from annotations.chosen import NAMES, Chosen, chosen_in
-from annotations.forms import IntakeForm, NewQueueForm, QueueForm
+from annotations.forms import IntakeForm, NewQueueForm, QueueForm, versions_for
 from annotations.models import Queue
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
@@ -50,7 +50,7 @@ def queue_new(request: ProjectRequest) -> HttpResponse:
         "n_chosen": chosen.outputs.count() if chosen else None,
         "kept": [(name, said[name]) for name in NAMES if said.get(name)] if chosen else [("by_rule", "1")],
         "compares": compares,
-        "has_versions": form.fields["versions"].queryset.exists(),
+        "has_versions": versions_for(request.project, compares=compares).exists(),
     }
     status = 422 if posted is not None else 200
     return page_or_fragment(request, "annotations/queue_new.html", ctx, status=status)

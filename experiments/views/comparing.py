@@ -324,7 +324,7 @@ def peeked(
         "sides": _sides(slug, ctx["names"], row, text.get("sides")),
         "opinions": _opinions(row, ctx["judges"]),
         "may_keep": ctx["can_run"],
-        "grade_url": grade_url(slug, output, row.partner.pk),
+        "grade_url": grade_url(slug, output, row.partner.pk) if request.role >= Role.EDITOR else "",
         "text_urls": [
             (name, word, urlencode(request.GET.dict() | {"text": name, "peek": output}))
             for name, word in WORDS_OF_TEXTS.items()

@@ -103,7 +103,7 @@ def peek_context(
         "attachments": attachments_in(_data(output), request.project),
         "has_processor": ProcessorVersion.objects.filter(project=request.project).exists(),
         "verdicts": verdicts([output], [column.run for column in shown]),
-        "grade_url": grade_url(request.project.slug, output.pk),
+        "grade_url": grade_url(request.project.slug, output.pk) if request.role >= Role.EDITOR else "",
         "may_keep": request.role >= Role.EDITOR,
     }
 

@@ -131,9 +131,9 @@ def test_it_counts_for_a_queue_that_wants_two_people_but_settles_nothing_alone(a
 def test_a_pair_is_graded_beside_its_comparison(as_alice, project, make_experiment, make_human):
     experiment, baseline = make_experiment(2), make_experiment(2, "another")
     version, output = make_human("Better", SIDES, "comparison"), experiment.output_set.first()
-    place = address(project, "grade-here", output.pk)
-    assert "A is another, B is system" in as_alice.get(place, {"baseline": baseline.pk}).content.decode()
-    said = {"version": version.pk, "baseline": baseline.pk, field_of(version): "Second"}
+    place, other = address(project, "grade-here", output.pk), baseline.output_set.get(case=output.case_id)
+    assert "A is another, B is system" in as_alice.get(place, {"baseline": other.pk}).content.decode()
+    said = {"version": version.pk, "baseline": other.pk, field_of(version): "Second"}
     assert as_alice.post(place, said).status_code == 200
     assert Evaluation.objects.get(run__version=version, output=output).score == 1.0
 
@@ -152,3 +152,9 @@ def test_reviewers_and_viewers_do_not_grade_what_they_look_at(client, project, p
         client.force_login(person)
         assert client.get(address(project, "grade-here", output.pk)).status_code == 403
     assert Membership.objects.get(user=bob).role == Role.VIEWER
+
+
+def test_a_project_in_which_nobody_grades_shows_no_panel(as_alice, project, make_experiment):
+    output = make_experiment(1).output_set.get()
+    reply = as_alice.get(address(project, "grade-here", output.pk), headers={"HX-Request": "true"})
+    assert reply.content == b""
