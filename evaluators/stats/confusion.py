@@ -6,7 +6,8 @@ is 0 it counts as 0, in averages too. Where labels have scores, a label that no 
 left out instead.
 
 Shares of counted cases get the Wilson interval. F1 is a function of the overlap c_k / (s_k + q_k - c_k), whose Wilson
-interval is carried over. Averages over classes get a t interval from their influence function, the delta method.
+interval is carried over. Averages over classes get a t interval of their log-odds from their influence function, the
+delta method, with a quarter of a right and of a wrong case more in every class.
 """
 
 from __future__ import annotations
@@ -16,10 +17,19 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from evaluators.stats.estimate import Estimate, student_t, wilson
+from evaluators.stats.estimate import (
+    LEAST_EFFECTIVE,
+    Estimate,
+    Moments,
+    on_log_odds,
+    standard_error,
+    student_t,
+    wilson,
+)
 
 MACRO, WEIGHTED, MICRO = AVERAGES = ("macro", "weighted", "micro")
 AREA, AVERAGE_PRECISION = "roc_auc", "average_precision"
+DOUBT = 0.25  # cases
 RECALL, PRECISION, F1 = (1, 0), (0, 1), (1, 1)
 Counts = Mapping[tuple[str, str], int]  # (expected, predicted) → cases
 
@@ -75,11 +85,14 @@ class Confusion:
         return self.accuracy.n
 
 
-def confusion(counts: Counts, told_apart: Classes) -> Confusion:
-    """The table of these counts. An expected label that is not among the classes becomes the last of them."""
+def confusion(counts: Counts, told_apart: Classes, design: float = 1.0) -> Confusion:
+    """The table of these counts. An expected label that is not among the classes becomes the last of them.
+
+    `design` says how many rows are worth one where several belong to a case (`design_effect`); intervals take it in.
+    """
     counts = {pair: n for pair, n in counts.items() if n}
     labels = tuple(dict.fromkeys((*told_apart.labels, *sorted({expected for expected, _ in counts}))))
-    table = _Table.of(counts, labels, told_apart.has_scores)
+    table = replace(_Table.of(counts, labels, told_apart.has_scores), design=design)
     classes = tuple(
         OneClass(label, table.support[label], *(_of_class(table, label, *kind) for kind in (PRECISION, RECALL, F1)))
         for label in labels
@@ -95,7 +108,7 @@ def confusion(counts: Counts, told_apart: Classes) -> Confusion:
         (*labels, *sorted({predicted for _, predicted in counts} - set(labels))),
         classes,
         positive.label if positive else told_apart.average,
-        _share(table.right.total(), table.cases),
+        _share(table.right.total(), table.cases, design),
         *whole,
     )
 
@@ -109,6 +122,7 @@ class _Table:
     support: Counter[str]  # s_k
     called: Counter[str]  # q_k
     averaged: tuple[str, ...]  # the labels that averages are over
+    design: float = 1.0  # rows that are worth one
 
     @classmethod
     def of(cls, counts: Counts, labels: tuple[str, ...], leaves_out: bool = False) -> _Table:
@@ -130,41 +144,78 @@ class _Table:
 def _of_class(table: _Table, label: str, a: int, b: int) -> Estimate:
     if label not in table.averaged:
         return Estimate(None, None, None, 0, 0, 0, "none", "No case has this label, and none is called it.")
-    return _ratio(table.right[label], table.support[label], table.called[label], a, b)
+    return _ratio(table.right[label], table.support[label], table.called[label], a, b, table.design)
 
 
-def _ratio(right: int, support: int, called: int, a: int, b: int) -> Estimate:
+def _ratio(right: int, support: int, called: int, a: int, b: int, design: float) -> Estimate:
     """(a + b) right / (a support + b called) with its interval; 0 without one where nothing is counted below."""
     if not (a and b):
-        return _share(right, support if a else called)
+        return _share(right, support if a else called, design)
     union = support + called - right
-    overlap = _share(right, union)
+    overlap = _share(right, union, design)
     if overlap.low is None or overlap.high is None:
         return overlap
     low, high = (2 * end / (1 + end) for end in (overlap.low, overlap.high))
     return Estimate(2 * right / (support + called), low, high, union, union, union, "Wilson interval of the overlap")
 
 
-def _share(part: int, whole: int) -> Estimate:
+def _share(part: int, whole: int, design: float) -> Estimate:
     if not whole:
         return Estimate(0.0, None, None, 0, 0, 0, "none", "There is no case to tell it from.")
-    return Estimate(part / whole, *wilson(part, whole), whole, whole, whole, "Wilson score interval")
+    low, high = wilson(part / design, whole / design)
+    return Estimate(part / whole, low, high, whole, whole, whole, "Wilson score interval")
 
 
 def _average(table: _Table, average: str, a: int, b: int) -> Estimate:
-    if average == MICRO:
-        return _ratio(table.right.total(), table.cases, table.recognised, a, b)
-    n = table.cases
+    right, n = table.right.total(), table.cases
+    if average == MICRO and not (a and b and table.recognised < n):
+        return _share(right, n if a else table.recognised, table.design)
     if n < 2:
         return Estimate(None, None, None, n, n, n, "none", "One case alone says nothing about an average over classes.")
-    value, influences = _over_classes(table, average == WEIGHTED, a, b)
-    squares = math.fsum(table.counts[pair] * influence**2 for pair, influence in influences.items())
-    error = math.sqrt(squares / (n * (n - 1)))
-    if error < 1e-9:  # nothing varies, as where every case is right
-        return Estimate(value, *wilson(value * n, n), n, n, n, "Wilson score interval")
-    half = student_t(n - 1) * error
-    low, high = max(0.0, value - half), min(1.0, value + half)
-    return Estimate(value, low, high, n, n, n, "t interval, delta method", standard_error=error)
+    value, plain = _figure(table, average, a, b)
+    if plain < 1e-9:  # nothing varies, as where every case is right
+        return Estimate(value, *wilson(value * n / table.design, n / table.design), n, n, n, "Wilson score interval")
+    middle, error = _figure(_with_doubt(table), average, a, b)
+    half = student_t(max(1.0, n / table.design - 1)) * error * math.sqrt(table.design)
+    low, high = on_log_odds(middle, half)
+    method, plain = "t interval on log-odds, delta method", plain * math.sqrt(table.design)
+    return Estimate(value, min(low, value), max(high, value), n, n, n, method, standard_error=plain)
+
+
+def _figure(table: _Table, average: str, a: int, b: int) -> tuple[float, float]:
+    """An average and its standard error for independent rows."""
+    n = table.cases
+    value, moved = _over_cases(table, a, b) if average == MICRO else _over_classes(table, average == WEIGHTED, a, b)
+    squares = math.fsum(table.counts[pair] * influence**2 for pair, influence in moved.items())
+    return value, math.sqrt(squares / (n * (n - 1)))
+
+
+def _with_doubt(table: _Table) -> _Table:
+    """The table with a quarter of a right and of a wrong case more in every class, called the one beside it.
+
+    Rare classes without a mistake so far would otherwise look certain (after Agresti and Coull 1998, who add two of
+    each to one share).
+    """
+    used = [label for label in table.averaged if table.support[label] or table.called[label]]
+    counts: Counter[tuple[str, str]] = Counter(table.counts)
+    for place, label in enumerate(used):
+        counts[label, label] += DOUBT  # type: ignore[assignment]  # cases in parts
+        counts[label, used[place - 1]] += DOUBT  # type: ignore[assignment]
+    return replace(_Table.of(counts, table.labels), averaged=table.averaged)
+
+
+def design_effect(right: Moments) -> float:
+    """How many rows are worth one (Kish 1965), at least 1, from whether each row (1 or 0) of a case is right.
+
+    It is the variance of their mean over cases, as a multiple of what it would be if rows were independent; where none
+    or all are right, the rows of a case count as one.
+    """
+    if right.clusters == right.n or not right.n:
+        return 1.0
+    mean = right.total / right.n
+    if not 0 < mean < 1 or right.effective < LEAST_EFFECTIVE:
+        return right.n / right.effective
+    return max(1.0, standard_error(mean, right) ** 2 * right.n / (mean * (1 - mean)))
 
 
 def contributions(

@@ -129,7 +129,7 @@ def on_log_odds(share: float, half: float) -> tuple[float, float]:
     return low / (1 + low), high / (1 + high)
 
 
-def wilson(successes: float, n: int) -> tuple[float, float]:
+def wilson(successes: float, n: float) -> tuple[float, float]:
     """The score interval of a share (Wilson 1927)."""
     share, z2 = successes / n, Z * Z
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)

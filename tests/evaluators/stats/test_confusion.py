@@ -4,10 +4,11 @@ import random
 import statistics
 from collections import Counter
 
+import numpy
 import pytest
 
-from evaluators.stats.confusion import AVERAGES, Classes, confusion
-from evaluators.stats.estimate import wilson
+from evaluators.stats.confusion import AVERAGES, Classes, confusion, design_effect
+from evaluators.stats.estimate import Moments, wilson
 
 ANIMALS = [("bird", "bird"), ("dog", "cat"), ("bird", "cat"), ("bird", "dog"), ("cat", "cat"), ("dog", "cat")]
 TRUTHS = Classes(("true", "false"), positive="true")
@@ -143,3 +144,61 @@ def test_a_table_of_a_hundred_classes_is_worked_out():
     pairs = {(expected, given): 1 for expected in labels for given in labels}
     found = confusion(pairs, Classes(labels))
     assert overall(found) == [0.01, 0.01, 0.01, 0.01]
+
+
+def test_rows_of_one_case_are_worth_less_than_rows_of_many():
+    """Three attempts that are right or wrong together are worth one: the interval is that of a third of the rows."""
+    alone, together = Counter(ANIMALS * 5), Counter(ANIMALS * 15)
+    right = Moments.of((row // 3, float(ANIMALS[row // 3 % 6][0] == ANIMALS[row // 3 % 6][1])) for row in range(90))
+    assert design_effect(right) == pytest.approx(3, rel=0.05)
+    one, three = confusion(alone, Classes(("bird",))), confusion(together, Classes(("bird",)), design=3)
+    for name in ("accuracy", "precision", "recall", "f1"):
+        assert getattr(three, name).value == pytest.approx(getattr(one, name).value)
+        assert getattr(three, name).low == pytest.approx(getattr(one, name).low, abs=0.02)
+    assert three.accuracy.n == 90
+
+
+def test_independent_rows_are_worth_one_each():
+    dice = random.Random(2)
+    assert design_effect(Moments.of((row, float(row % 2)) for row in range(40))) == 1
+    assert design_effect(Moments()) == 1
+    scattered = Moments.of((row // 2, float(dice.random() < 0.7)) for row in range(4000))
+    assert design_effect(scattered) == pytest.approx(1, abs=0.1)
+
+
+# --- By simulation ----------------------------------------------------------------------------------------------------
+def drawn(draw, cases, rows, shares, right, clustered):
+    """Rows of cases of three classes; who errs guesses. Where clustered, some cases are harder than others."""
+    clusters = numpy.repeat(numpy.arange(cases), rows)
+    expected = draw.choice(3, cases, p=shares)[clusters]
+    sure = draw.beta(2 * right, 2 * (1 - right), cases)[clusters] if clustered else right
+    called = numpy.where(draw.random(len(clusters)) < sure, expected, draw.integers(0, 3, len(clusters)))
+    cells, counts = numpy.unique(expected * 3 + called, return_counts=True)
+    right = Moments.of(zip(clusters.tolist(), (expected == called).astype(float).tolist(), strict=True))
+    return {
+        ("abc"[cell // 3], "abc"[cell % 3]): n for cell, n in zip(cells.tolist(), counts.tolist(), strict=True)
+    }, right
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize(
+    ("cases", "rows", "shares", "right", "clustered"),
+    [
+        (60, 1, (0.5, 0.3, 0.2), 0.8, False),
+        (150, 1, (0.7, 0.2, 0.1), 0.9, False),
+        (300, 1, (0.9, 0.07, 0.03), 0.9, False),
+        (100, 3, (0.5, 0.3, 0.2), 0.8, True),
+    ],
+    ids=["few cases", "uneven classes", "rare classes", "three attempts a case"],
+)
+def test_intervals_cover_the_truth_as_often_as_they_say(cases, rows, shares, right, clustered, average):
+    draw, told_apart = numpy.random.default_rng(cases), Classes(tuple("abc"), average)
+    truth = confusion(drawn(draw, 300_000, 1, shares, right, False)[0], told_apart)
+    names = ("accuracy", "precision", "recall", "f1")
+    hits = numpy.zeros(4)
+    for _ in range(1000):
+        counts, moments = drawn(draw, cases, rows, shares, right, clustered)
+        found = confusion(counts, told_apart, design_effect(moments))
+        for place, name in enumerate(names):
+            hits[place] += getattr(found, name).low <= getattr(truth, name).value <= getattr(found, name).high
+    assert ((hits / 1000 >= 0.925) & (hits / 1000 <= 0.98)).all(), dict(zip(names, hits, strict=True))
