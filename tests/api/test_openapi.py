@@ -71,8 +71,8 @@ def headers(stage, alice, settings) -> dict[str, str]:  # noqa: F811
 @pytest.fixture
 def sensible(stage) -> dict[str, Any]:  # noqa: F811
     """Values that mean something on the stage, by the names of fields and parameters."""
-    evaluator = Evaluator.objects.get()
-    before = EvaluatorVersion.objects.get()
+    evaluator = Evaluator.objects.get(pk=stage.ids["evaluator"])
+    before = EvaluatorVersion.objects.get(evaluator=evaluator)
     config = before.config
     after = evaluator.revise({**config, "threshold": 0.5}, schema=1, author=None)
     experiment = Experiment.objects.get(pk=stage.ids["experiment"])
@@ -101,6 +101,9 @@ def sensible(stage) -> dict[str, Any]:  # noqa: F811
         "models": [{"connection": stage.ids["connection"], "model": "rehearsal"}],
         "sample": {"outputs": {"value": 2}},
         "must": {"value": 1.0},
+        "code": "function process() { return {}; }",
+        "base": 0,
+        "evaluators": [],
         "outputs": [{"case": "case-0", "attempt": 5, "outputs": {"value": "x"}}],
     }
 
