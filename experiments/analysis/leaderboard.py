@@ -16,6 +16,7 @@ from experiments.analysis.columns import columns
 from experiments.analysis.leaderboard_columns import Judged, Place, filled, is_clustered, judged_by, question_about
 from experiments.analysis.leaderboard_facts import slices_question, spending_of
 from experiments.analysis.leaderboard_ranking import Slice
+from experiments.analysis.standing import ENOUGH_COVERAGE
 from experiments.analysis.working_out import answers
 from experiments.models import Dataset, Experiment, Purpose, Run
 
@@ -68,6 +69,13 @@ class Entrant:
         return self.experiment.pk
 
     @property
+    def missing(self) -> int:
+        """How many cases of its data set it did not answer, where those are many."""
+        answered = self.outputs.get("outputs")
+        cases = self.experiment.dataset_version.n_cases
+        return 0 if answered is None or answered >= ENOUGH_COVERAGE * cases else cases - answered
+
+    @property
     def latency_ms(self) -> float | None:
         return self.outputs.get("latency_ms")
 
@@ -93,6 +101,11 @@ class Board:
     slices: Mapping[str, Any] = field(default_factory=dict)
     unjudged_systems: int = 0
     is_waiting: bool = False
+
+    @property
+    def pairs(self) -> int:
+        """How many tests the places rest on."""
+        return self.ranked.answer["pairs"] if self.ranked and self.ranked.answer else 0
 
     @property
     def is_going(self) -> bool:
@@ -130,6 +143,8 @@ def datasets_of(project: Project) -> list[Dataset]:
     experiments = Experiment.objects.filter(project=project).order_by("-pk")
     newest: dict[int, None] = dict.fromkeys(experiments.values_list("dataset_version__dataset", flat=True)[:2000])
     found = Dataset.objects.filter(project=project).in_bulk(list(newest))
+    for each in found.values():
+        each.project = project
     return [found[pk] for pk in newest if pk in found]
 
 
@@ -190,8 +205,10 @@ def _experiments(dataset: Dataset, wish: Wish) -> tuple[list[Experiment], int]:
             if is_judged:
                 judged.setdefault(system, pk)
         ids, unjudged = list(judged.values())[:MOST_SYSTEMS], len(systems) - len(judged)
-    found = of_dataset.filter(pk__in=ids).select_related("system", "dataset_version__dataset", "project")
-    return list(found.order_by("system__name", "-pk")), unjudged
+    found = of_dataset.filter(pk__in=ids).select_related("system", "dataset_version").order_by("system__name", "-pk")
+    for each in found:  # one object each, however many share it
+        each.dataset_version.dataset, each.project = dataset, dataset.project
+    return list(found), unjudged
 
 
 def _runs(experiments: Iterable[Experiment]) -> list[Run]:

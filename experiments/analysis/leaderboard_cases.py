@@ -8,7 +8,7 @@ from typing import Any
 from experiments.analysis.leaderboard_ranking import Slice, cases_of, reads, runs_of, sums_of
 from experiments.models import Output
 
-SHOWN = 48  # cases
+SHOWN = 40  # cases
 NOTHING: dict[str, Any] = {"runs": [], "cases": [], "scores": [], "outputs": [], "lost": 0}
 
 

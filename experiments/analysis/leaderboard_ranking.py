@@ -25,7 +25,7 @@ from experiments.analysis.vectors import MEASURE, columns_of
 from experiments.models import Case, Run
 
 if TYPE_CHECKING:
-    from numpy import bool_, float64, int64
+    from numpy import bool_, float64, int64, uint16
     from numpy.typing import NDArray
 
 ROWS_TOGETHER = 400_000  # of several runs that are held at once
@@ -57,7 +57,7 @@ class Slice:
 class Sums:
     """One run by case: how many scores each case has and their sum; beside it what is counted over its rows."""
 
-    counts: NDArray[int64]
+    counts: NDArray[uint16]
     sums: NDArray[float64]
     moments: Moments
     asked: int

@@ -5,6 +5,7 @@ Prompts of one title are one line, whatever their numbers and models; any other 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from evaluators.stats.estimate import Estimate
@@ -13,6 +14,7 @@ from experiments.analysis.summary import summaries
 from experiments.models import Dataset, Experiment, Purpose, Run
 
 NEWEST = 200  # results
+SHOWN = ("experiment__system__prompt", "experiment__project", "experiment__dataset_version__dataset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +25,21 @@ class Point:
 
 
 def trends_of(dataset: Dataset, judged: Judged) -> dict[str, list[Point]]:
-    """The lines with more than one result, by name, oldest result first. One query, and those of `summaries`."""
+    """The lines with more than one result, by name, oldest result first. Two queries, and those of `summaries`."""
     runs = Run.objects.filter(
         experiment__dataset_version__dataset=dataset,
         version=judged.version,
         is_current=True,
         purpose=Purpose.RESULTS,
         baseline=None,
-    ).select_related("experiment__system__prompt", "experiment__project", "experiment__dataset_version__dataset")
-    newest = list(runs.order_by("-experiment")[:NEWEST])
+    )
+    lines_of = runs.order_by("-experiment").values_list("pk", "experiment__system", "experiment__system__prompt__title")
+    newest_of = {pk: title or system for pk, system, title in lines_of[:NEWEST]}
+    counted = Counter(newest_of.values())
+    several = [pk for pk, line in newest_of.items() if counted[line] > 1]
+    if not several:
+        return {}
+    newest = list(runs.filter(pk__in=several).select_related(*SHOWN).order_by("-experiment"))
     for run in newest:
         run.version = judged.version
     known = summaries(newest)

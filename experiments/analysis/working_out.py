@@ -18,11 +18,9 @@ from django.utils.module_loading import import_string
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
-from experiments.analysis.summary import summaries
-from experiments.analysis.vectors import is_kept, keep
-from experiments.models import Derived, Run, RunState
+from experiments.models import Derived, Run
 
-WORK_OUT = "experiments.analysis.working_out.work_out"  # a queued task keeps these paths: they must never move
+WORK_OUT = "experiments.analysis.working_out.work_out"  # a queued task keeps this path: it must never move
 AT_ONCE = 60_000  # rows that one page may look at itself
 MOST_KEPT = 2_000  # answers of one project
 LOST_AFTER = timedelta(minutes=3)  # a task that a worker took so long ago will not be done
@@ -53,7 +51,7 @@ def answers(project_id: int, questions: Sequence[Question]) -> dict[Question, An
     for kept in Derived.objects.filter(question__in=by_key):
         if kept.made_from == by_key[kept.question].made_from:
             found[by_key[kept.question]] = kept.answer
-    room = AT_ONCE
+    room, too_much = AT_ONCE, []
     for question in sorted(by_key.values(), key=lambda question: question.rows):
         if question in found:
             continue
@@ -61,7 +59,9 @@ def answers(project_id: int, questions: Sequence[Question]) -> dict[Question, An
             room -= question.rows
             found[question] = _worked_out(project_id, question)
         else:
-            _ask_for(project_id, question)
+            too_much.append(question)
+    if too_much:
+        _ask_for(project_id, too_much)
     return found
 
 
@@ -70,20 +70,6 @@ def work_out(project_id: int, topic: str, about: Sequence[Any], made_from: str) 
     question = Question(topic, _hashable(about), made_from, 0)
     if not Derived.objects.filter(question=question.key, made_from=made_from).exists():
         _worked_out(project_id, question)
-
-
-def keep_results(run_id: int) -> None:
-    """Of a run that has finished: what pages read of it, ready before the first of them asks."""
-    runs = Run.objects.select_related("version__evaluator", "experiment")
-    run = runs.filter(pk=run_id, state=RunState.FINISHED).first()
-    if run is None:
-        return
-    from experiments.analysis.curves import keep_areas  # which asks questions itself
-
-    summaries([run])
-    if not is_kept(run):
-        keep(run)
-    keep_areas(run)
 
 
 def _worked_out(project_id: int, question: Question) -> Any:
@@ -103,14 +89,15 @@ def _worked_out(project_id: int, question: Question) -> Any:
     return answer
 
 
-def _ask_for(project_id: int, question: Question) -> None:
-    """Queue it, unless that has been done. Once a worker has taken a task, its lock lies `retry` ahead of that time."""
-    name = f"work out {question.key}"
+def _ask_for(project_id: int, questions: Sequence[Question]) -> None:
+    """Queue them, but for those that are. Once a worker has taken a task, its lock lies `retry` ahead of that time."""
     horizon = timezone.now() + _ahead() - LOST_AFTER
-    for row in OrmQ.objects.all():
-        if row.task.get("name") == name and (row.lock <= timezone.now() or row.lock > horizon):
-            return
-    async_task(WORK_OUT, project_id, question.topic, list(question.about), question.made_from, task_name=name)
+    rows = OrmQ.objects.exclude(lock__gt=timezone.now(), lock__lte=horizon)
+    queued = {row.task.get("name") for row in rows}
+    for question in questions:
+        if (name := f"work out {question.key}") not in queued:
+            about = question.topic, list(question.about), question.made_from
+            async_task(WORK_OUT, project_id, *about, task_name=name)
 
 
 def _ahead() -> timedelta:

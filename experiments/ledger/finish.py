@@ -15,7 +15,7 @@ from evalstudio.calls.models import Lease
 from evaluators.core import Status
 from experiments.models import Evaluation, Purpose, Run, RunState, Slice
 
-KEEP = "experiments.analysis.working_out.keep_results"  # a queued task keeps this path: it must never move
+READY = "experiments.analysis.readying.ready"  # a queued task keeps this path: it must never move
 
 # Slices: said this way it reads the index (run, done, id); `done=False` becomes "NOT done", which no index serves.
 OPEN = Q(done__in=(False,))
@@ -79,7 +79,7 @@ def finish_run(run_id: int) -> bool:
         ).update(state=RunState.FINISHED, finished_at=Now(), revision=F("revision") + 1)
     )
     if is_done and purpose == Purpose.RESULTS:
-        transaction.on_commit(partial(async_task, KEEP, run_id, task_name=f"keep results of run {run_id}"))
+        transaction.on_commit(partial(async_task, READY, run_id, task_name=f"ready run {run_id}"))
     return is_done
 
 

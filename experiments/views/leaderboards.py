@@ -17,7 +17,7 @@ from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.charts.leaderboard import came_along, hard_cases, quality_and_cost
-from experiments.analysis.leaderboard import Board, Entrant, Wish, board_of, datasets_of, results_of
+from experiments.analysis.leaderboard import Board, Wish, board_of, datasets_of, results_of
 from experiments.analysis.leaderboard_columns import Cell, Judged, question_about
 from experiments.analysis.leaderboard_telling import as_csv, sentence_of
 from experiments.analysis.leaderboard_trends import trends_of
@@ -45,7 +45,7 @@ def leaderboard(request: ProjectRequest) -> HttpResponse:
         "datasets": datasets,
         "sentence": sentence_of(board),
         "heads": [_head(request, board, column) for column in board.columns],
-        "rows": [_row(board, entrant) for entrant in board.rows()],
+        "rows": _rows(board),
         "shares": _shares(board),
         "gaps": _gaps(request, board),
         "measures": _measures(request, board),
@@ -144,20 +144,22 @@ def _sort(request: ProjectRequest, board: Board, name: str) -> dict[str, str]:
     }
 
 
-def _row(board: Board, entrant: Entrant) -> dict[str, Any]:
-    place = board.place_of(entrant)
-    names = (
-        {str(cell.run.pk): cell.run.experiment.system.name for cell in board.ranked.cells.values()}
-        if board.ranked
-        else {}
-    )
-    return {
-        "entrant": entrant,
-        "url": entrant.experiment.get_absolute_url(),
-        "place": place,
-        "tied": [names[pk] for pk in place.tied_with] if place else [],
-        "cells": [(column, column.cells.get(entrant.pk), column.others.get(entrant.pk)) for column in board.columns],
-    }
+def _rows(board: Board) -> list[dict[str, Any]]:
+    ranked = board.ranked.cells.values() if board.ranked else ()
+    names = {str(cell.run.pk): cell.run.experiment.system.name for cell in ranked}
+    return [
+        {
+            "entrant": entrant,
+            "url": entrant.experiment.get_absolute_url(),
+            "place": place,
+            "tied": [names[pk] for pk in place.tied_with] if place else [],
+            "cells": [
+                (column, column.cells.get(entrant.pk), column.others.get(entrant.pk)) for column in board.columns
+            ],
+        }
+        for entrant in board.rows()
+        for place in [board.place_of(entrant)]
+    ]
 
 
 def _shares(board: Board) -> dict[str, Any] | None:

@@ -7,9 +7,9 @@ from django.db.models import F
 from django_q.models import OrmQ
 
 from evaluators.core import Status
-from experiments.analysis import working_out
+from experiments.analysis.readying import ready
 from experiments.analysis.vectors import MEASURE, columns_of, keep, vector
-from experiments.ledger.finish import KEEP, finish_run
+from experiments.ledger.finish import READY, finish_run
 from experiments.models import Evaluation, Output, Run, RunState, RunVector
 from tests.experiments.compared import compared, preference
 from tests.experiments.judged import add_output, experiment_of, judged, rehearsal_of, version_of
@@ -101,8 +101,8 @@ def test_whoever_finishes_a_run_asks_for_its_arrays(run, django_capture_on_commi
     with django_capture_on_commit_callbacks(execute=True):
         assert finish_run(run.pk)
     task = OrmQ.objects.get().task
-    assert (task["func"], task["args"]) == (KEEP, (run.pk,))
-    working_out.keep_results(*task["args"])
+    assert (task["func"], task["args"]) == (READY, (run.pk,))
+    ready(*task["args"])
     run.refresh_from_db()
     assert run.summary_revision == run.revision
     assert set(RunVector.objects.values_list("revision", flat=True)) == {run.revision}
@@ -110,6 +110,6 @@ def test_whoever_finishes_a_run_asks_for_its_arrays(run, django_capture_on_commi
 
 def test_a_run_that_went_on_meanwhile_is_left_alone(run):
     Run.objects.filter(pk=run.pk).update(state=RunState.ACTIVE)
-    working_out.keep_results(run.pk)
-    working_out.keep_results(run.pk + 1000)
+    ready(run.pk)
+    ready(run.pk + 1000)
     assert not RunVector.objects.exists()

@@ -12,6 +12,7 @@ from experiments.analysis.leaderboard import Board, Entrant
 from experiments.analysis.leaderboard_columns import Judged
 from experiments.analysis.leaderboard_trends import Point
 
+MOST_ROWS = 20  # systems of the map of cases
 LABEL = 28  # characters of a system's name beside a point
 
 
@@ -77,8 +78,8 @@ def hard_cases(
         return None
     at = {run: place for place, run in enumerate(found["runs"])}
     shown = [(entrant, judged.cells[entrant.pk]) for entrant in rows if entrant.pk in judged.cells]
-    shown = [(entrant, cell) for entrant, cell in shown if cell.run.pk in at]
-    names = [_short(entrant) for entrant, _ in shown]
+    shown = [(entrant, cell) for entrant, cell in shown if cell.run.pk in at][:MOST_ROWS]
+    names, n = [_short(entrant) for entrant, _ in shown], len(found["runs"])
     cases = [keys.get(case, "?") for case in found["cases"]]
     scores = [found["scores"][at[cell.run.pk]] for _, cell in shown]
     urls = [_urls(entrant, cell.run.pk, found["outputs"][at[cell.run.pk]]) for entrant, cell in shown]
@@ -111,7 +112,7 @@ def hard_cases(
         "Where systems lose points",
         _figure([trace], layout),
         ChartTable(["Case", *names], table),
-        _lost_said(found["lost"], len(cases), judged),
+        _lost_said(found["lost"], len(cases), judged) + (f" {len(names)} of {n} systems." if n > len(names) else ""),
         height=150 + 24 * len(names),
     )
 
