@@ -45,7 +45,7 @@ class Subject:
             Rule(queue.rule),
             queue.graders,
             queue.instructions_version,
-            list(queue.versions.select_related("evaluator")),
+            queue.asked,
         )
 
     def grades(self, version: EvaluatorVersion) -> QuerySet[Grade]:

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from evalstudio.projects.models import Project
 from evaluators.models import EvaluatorVersion
@@ -56,6 +57,11 @@ class Queue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @cached_property
+    def asked(self) -> list[EvaluatorVersion]:
+        """Its human evaluators, with what they belong to; read once."""
+        return list(self.versions.select_related("evaluator").order_by("pk"))
 
     def get_absolute_url(self) -> str:
         return reverse("queue-page", args=[self.project.slug, self.pk])

@@ -50,7 +50,7 @@ def queue_grade(request: ProjectRequest, pk: int) -> HttpResponse:
             return render(request, "annotations/_item.html", _context(request, item))
         held = [wanted, *(other for other in held if other != wanted)]
     items = {item.pk: item for item in with_all(Item.objects.filter(pk__in=held[:2]))}
-    screens = [_context(request, items[pk]) for pk in held[:2]]
+    screens = [_context(request, items[pk], queue) for pk in held[:2]]
     context = {"queue": queue, "progress": _progress(queue, request.user), "reasons": REASONS}
     return render(
         request, "annotations/grade.html", context | {"current": _at(screens, 0), "following": _at(screens, 1)}
@@ -118,7 +118,7 @@ def _went_on(request: ProjectRequest, queue: Queue) -> HttpResponse:
     after = next((seat.item_id for seat in at_hand(queue, request.user) if seat.item_id != shown), None)
     context: dict[str, Any] = {"queue": queue, "progress": _progress(queue, request.user)}
     if after is not None:
-        context["following"] = _context(request, _item(request, after))
+        context["following"] = _context(request, with_all(Item.objects).get(pk=after), queue)
     return render(request, "annotations/_went_on.html", context)
 
 
@@ -143,11 +143,15 @@ def _item(request: ProjectRequest, pk: int) -> Item:
 
 
 def _context(
-    request: ProjectRequest, item: Item, typed: QueryDict | None = None, faults: dict[str, str] | None = None
+    request: ProjectRequest,
+    item: Item,
+    queue: Queue | None = None,
+    typed: QueryDict | None = None,
+    faults: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    versions = list(item.queue.versions.select_related("evaluator").order_by("pk"))
+    """What the template of an item shows; `queue` is the item's, where it is at hand already."""
     said = typed.dict() if typed is not None else None
-    screen = screen_of(item, request.user, versions, typed=said, faults=faults)
+    screen = screen_of(item, request.user, (queue or item.queue).asked, typed=said, faults=faults)
     return {"screen": screen, "faults": faults or {}, "reasons": REASONS}
 
 
