@@ -58,13 +58,13 @@ class Queue(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def get_absolute_url(self) -> str:
+        return reverse("queue-page", args=[self.project.slug, self.pk])
+
     @cached_property
     def asked(self) -> list[EvaluatorVersion]:
         """Its human evaluators, with what they belong to; read once."""
         return list(self.versions.select_related("evaluator").order_by("pk"))
-
-    def get_absolute_url(self) -> str:
-        return reverse("queue-page", args=[self.project.slug, self.pk])
 
 
 class Pulled(models.Model):
