@@ -38,13 +38,20 @@ class Gain(NamedTuple):
         return self.difference.verdict("higher")
 
 
+class OfLabel(NamedTuple):
+    """The figures of one label."""
+
+    label: str
+    gains: list[Gain]
+
+
 @dataclass(frozen=True, slots=True)
 class Gains:
     """On `pairs` outputs for the same cases: figures of the whole, then of each label."""
 
     pairs: int
     whole: list[Gain]
-    classes: list[tuple[str, list[Gain]]]
+    classes: list[OfLabel]
 
 
 def candidates(run: Run, pk: int | None = None) -> list[Run]:
@@ -89,7 +96,7 @@ def gains(ours: Classified, theirs: Classified) -> Gains | None:
     return Gains(
         len(cases),
         [gain("Accuracy", kind=None), *(gain(f"{name}{named}", kind=kind, **whole) for name, kind in KINDS)],
-        [(label, [gain(name, kind=kind, label=label) for name, kind in KINDS]) for label in labels],
+        [OfLabel(label, [gain(name, kind=kind, label=label) for name, kind in KINDS]) for label in labels],
     )
 
 

@@ -13,6 +13,7 @@ from django.db.models import Count, F, Max, Min, Q, Sum
 
 from evaluators.core import FLIPPED, Measure, Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
+from experiments.analysis.curves import whole_figure
 from experiments.analysis.distribution import Steps, distributions
 from experiments.analysis.measured import measured
 from experiments.analysis.versus import EVEN, Outcomes
@@ -91,8 +92,6 @@ def _work_out(runs: list[Run]) -> dict[int, Summary]:
         run.pk: _summary(run, by_run[run.pk], clustered.get(run.pk), steps[run.pk], more.get(run.pk, {}))
         for run in runs
     }
-    from experiments.analysis.curves import whole_figure  # which asks for summaries itself
-
     for run in runs:
         if run.version_id and (figure := whole_figure(run, found[run.pk].asked)) is not None:
             found[run.pk] = replace(found[run.pk], estimate=figure)

@@ -144,8 +144,8 @@ class GainSerializer(serializers.Serializer):
 class ClassGainsSerializer(serializers.Serializer):
     """The figures of one label."""
 
-    label = serializers.CharField(source="0")
-    figures = GainSerializer(source="1", many=True)
+    label = serializers.CharField()
+    figures = GainSerializer(source="gains", many=True)
 
 
 class GainsSerializer(serializers.Serializer):

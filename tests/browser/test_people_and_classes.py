@@ -167,14 +167,14 @@ def test_a_classification_is_written_tested_and_saved(visit, project):
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_confusion_matrix_is_accessible_and_fits(visit, run, width, scheme):
-    page = visit(run.get_absolute_url())
+    page = visit(f"{run.get_absolute_url()}classes/")
     page.emulate_media(color_scheme=scheme)
     page.get_by_role("table", name="Confusion matrix").wait_for()
     is_sound(page, width)
 
 
 def test_a_cell_opens_its_cases(visit, run):
-    page = visit(run.get_absolute_url())
+    page = visit(f"{run.get_absolute_url()}classes/")
     page.get_by_role("link", name="3 19 % of billing called contract").click()
     page.get_by_role("link", name="billing called contract 3").wait_for()
     assert page.locator("tr[data-row]").count() == 3
@@ -183,5 +183,5 @@ def test_a_cell_opens_its_cases(visit, run):
 
 def test_the_results_lead_to_the_matrix(visit, run):
     page = visit(run.experiment.get_absolute_url())
-    page.get_by_role("link", name="Confusion matrix").click()
-    page.get_by_role("heading", name="Confusion").wait_for()
+    page.get_by_role("link", name="Classes and curves").click()
+    page.get_by_role("heading", name="Confusion matrix").wait_for()

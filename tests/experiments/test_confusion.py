@@ -62,7 +62,7 @@ def text_of(response) -> str:
 
 
 def page_of(client, run):
-    return client.get(reverse("run-page", args=[run.experiment.project.slug, run.pk]))
+    return client.get(reverse("run-classes", args=[run.experiment.project.slug, run.pk]))
 
 
 def keys_of(client, url):
@@ -136,7 +136,7 @@ def test_the_page_shows_counts_shares_and_the_figures_of_each_class(as_alice, ru
     assert "2 29 % of billing called contract" in page
     assert "1 14 % of billing called (unrecognised)" in page
     assert "Macro precision" in page
-    assert "billing is called contract in 2 of its cases, 29 %." in page
+    assert "billing is called contract in 2 of its cases." in page
     assert "Verdicts" not in page  # the same labels without the truth
 
 
@@ -197,20 +197,22 @@ def test_an_open_case_walks_along_its_cell(as_alice, run, project):
 
 
 def test_the_legend_leaves_no_share_out(as_alice, run):
-    page = text_of(as_alice.get(run.get_absolute_url()))
+    page = text_of(page_of(as_alice, run))
     assert re.search(r"under 5 % of the row\s+5 % to 15 %\s+15 % to 45 %\s+45 % to 70 %\s+70 % or more", page)
 
 
 def test_the_results_lead_to_the_matrix(as_alice, run):
     page = as_alice.get(run.experiment.get_absolute_url()).content.decode()
-    assert f"/runs/{run.pk}/#confusion" in page
+    assert f"/runs/{run.pk}/classes/" in page
+    assert f"/runs/{run.pk}/classes/" in as_alice.get(run.get_absolute_url()).content.decode()
 
 
 def test_a_run_without_expected_labels_has_no_matrix(as_alice, project):
     plain = judged(experiment_of(project, 3), version_of(project, "Facts"), [1.0, 0.0, 0.5])
     assert confusion_of(plain) is None
     assert 'id="confusion"' not in page_of(as_alice, plain).content.decode()
-    assert "#confusion" not in as_alice.get(plain.experiment.get_absolute_url()).content.decode()
+    assert "/classes/" not in as_alice.get(plain.experiment.get_absolute_url()).content.decode()
+    assert "/classes/" not in as_alice.get(plain.get_absolute_url()).content.decode()
 
 
 def test_cells_of_a_sample_open_nothing(as_alice, run):
@@ -272,9 +274,9 @@ def test_strangers_and_other_projects_find_nothing(client, charlie, project, run
 
 
 # --- Size -------------------------------------------------------------------------------------------------------------
-def test_it_takes_two_queries_whatever_its_size(run, django_assert_num_queries):
+def test_it_takes_three_queries_whatever_its_size(run, django_assert_num_queries):
     fresh = Run.objects.select_related("version__evaluator").get(pk=run.pk)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         confusion_of(fresh)
 
 
