@@ -1,1 +1,4 @@
-"""Pure numbers: estimates with their intervals. No Django, no numpy; everything works on a handful of sums."""
+"""Pure numbers: estimates with their intervals. No Django; closed forms work on a handful of sums, in plain Python.
+
+What works on arrays imports numpy inside its functions, so that importing these modules costs nothing.
+"""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -63,7 +63,7 @@ class Moments:
     least: float = 0.0
     most: float = 0.0
     is_binary: bool = False  # every score is 0 or 1
-    apart: int | None = None  # clusters with s_c ≠ 0; None where nobody counted them
+    apart: int | None = field(default=None, compare=False)  # clusters with s_c ≠ 0; None where nobody counted them
 
     @property
     def effective(self) -> float:
