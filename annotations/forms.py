@@ -158,8 +158,12 @@ class IntakeForm(forms.Form):
         super().__init__(*args, **options)
         judges = Evaluator.objects.in_use().filter(project=project, compares=False, published_version__isnull=False)
         judges = judges.order_by("name")
-        self.fields["evaluator"] = forms.ModelChoiceField(judges, label="Evaluator", required=False)
-        self.fields["other"] = forms.ModelChoiceField(judges, label="The other evaluator", required=False)
+        self.fields["evaluator"] = forms.ModelChoiceField(
+            judges, label="Evaluator", required=False, empty_label="Choose one"
+        )
+        self.fields["other"] = forms.ModelChoiceField(
+            judges, label="The other evaluator", required=False, empty_label="Choose one"
+        )
 
     def clean(self) -> dict[str, Any]:
         said = super().clean() or {}

@@ -57,6 +57,7 @@ def grade_here(request: ProjectRequest, pk: int) -> HttpResponse:
         "faults": faults,
         "trouble": trouble,
         "kept": kept,
+        "is_beside": wants_fragment(request),
     }
     return page_or_fragment(request, "annotations/grade_here.html", ctx, status=422 if faults or trouble else 200)
 

@@ -36,9 +36,8 @@ def queue_new(request: ProjectRequest) -> HttpResponse:
         return _choice(request)
     compares = bool(chosen and chosen.baseline)
     posted = request.POST if request.method == "POST" else None
-    form = NewQueueForm(
-        posted, project=request.project, compares=compares, initial={"order": "random", "rule": "majority"}
-    )
+    initial = {"order": "random", "rule": "majority", "name": chosen.subject[:120] if chosen else ""}
+    form = NewQueueForm(posted, project=request.project, compares=compares, initial=initial)
     intake = IntakeForm(posted, project=request.project, prefix="intake") if by_rule else None
     if posted is not None and _all_valid(form, intake) and (queue := _made(request, form, intake, chosen)):
         messages.success(request, f"{queue.name} is open.")
