@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from django import forms
 
 from evalstudio.projects.models import Project, User
-from evaluators.models import EvaluatorVersion
 from experiments.datasets.importing import preview, receiving
 from experiments.datasets.importing.columns import Column, ColumnType
 from experiments.datasets.importing.files import too_large
@@ -18,9 +17,8 @@ from experiments.datasets.importing.guess import fit_name, targets_for
 from experiments.datasets.importing.rows import BadFile
 from experiments.datasets.importing.targets import FIELDS, IGNORE, OUTPUT_FIELDS, ROOTS, Target
 from experiments.datasets.importing.upload import is_too_large
-from experiments.forms.prompts import JudgesField
 from experiments.models import Dataset, Import, System
-from experiments.outputs.judging import always_in, published_in
+from experiments.outputs.judging import Offer
 
 TITLES = {
     "key": "Key",
@@ -127,30 +125,31 @@ class MappingForm(SaysErrors, forms.Form):
         help_text="What made these outputs: a model, a prompt version, a pipeline.",
     )
 
-    judges = JudgesField(
-        EvaluatorVersion.objects.none(),
+    judges = forms.TypedMultipleChoiceField(
+        coerce=int,
+        widget=forms.CheckboxSelectMultiple,
         label="Evaluators",
         required=False,
         help_text="They judge the outputs as soon as these are there. Others can be added later.",
     )
 
-    def __init__(self, data: Any = None, *, job: Import) -> None:
+    def __init__(self, data: Any = None, *, job: Import, offer: Offer | None = None) -> None:
         super().__init__(data)
         self.job = job
         self.shape = Shape(job.format, job.options["delimiter"])
         self.columns = preview.stored_columns(job.options)
         names = System.objects.filter(project=job.project_id).order_by("name").values_list("name", flat=True)
         self.fields["system"].widget = SuggestingInput(list(names[:200]), {"maxlength": 120})
-        offered = EvaluatorVersion.objects.filter(pk__in=[version.pk for version in published_in(job.project)])
-        self.fields["judges"].queryset = offered.select_related("evaluator").order_by("evaluator__name")  # type: ignore[attr-defined]
-        self.fields["judges"].initial = [judge.version.pk for judge in always_in(job.project)]
+        self.offer = offer or Offer.of(job.project)
+        self.fields["judges"].choices = self.offer.choices  # type: ignore[attr-defined]
+        self.fields["judges"].initial = list(self.offer.always)
         for number, (column, target) in enumerate(zip(self.columns, targets_for(self.columns), strict=True)):
             self._add_fields(number, column, target)
 
     @classmethod
-    def answering(cls, job: Import, options: Mapping[str, Any]) -> MappingForm:
+    def answering(cls, job: Import, options: Mapping[str, Any], offer: Offer | None = None) -> MappingForm:
         """The form filled in with the guesses, and with `targets` and `types` of `options` in their place."""
-        form = cls(job=job)
+        form = cls(job=job, offer=offer)
         data = {name: field.initial for name, field in form.fields.items()}
         data["system"] = options.get("system") or ""
         numbers = {column.name: number for number, column in enumerate(form.columns)}
@@ -159,7 +158,7 @@ class MappingForm(SaysErrors, forms.Form):
             data |= {f"target_{numbers.get(name)}": root, f"name_{numbers.get(name)}": inner}
         for name, kind in options.get("types", {}).items():
             data[f"type_{numbers.get(name)}"] = kind
-        filled = cls(data, job=job)
+        filled = cls(data, job=job, offer=form.offer)
         filled.full_clean()
         for name in {**options.get("targets", {}), **options.get("types", {})}:
             if name not in numbers:
@@ -194,7 +193,7 @@ class MappingForm(SaysErrors, forms.Form):
             for number, column in enumerate(self.columns)
             if (target := self._target(number)) != IGNORE
         ]
-        judges = [version.pk for version in self.cleaned_data.get("judges") or ()]
+        judges = self.cleaned_data.get("judges", [])
         return {"mapping": mapping, "system": self.cleaned_data.get("system", ""), "judges": judges}
 
     def foretellable(self) -> bool:

@@ -39,10 +39,14 @@ def published_in(project: Project) -> list[EvaluatorVersion]:
 
 def always_in(project: Project) -> list[Judge]:
     """Those of them that the project runs on every new result, unless others are named."""
-    chosen = set(
-        RunDefaults.evaluators.through.objects.filter(rundefaults=project.pk).values_list("evaluator", flat=True)
-    )
+    chosen = _always(project)
     return [Judge(version) for version in published_in(project) if version.evaluator_id in chosen] if chosen else []
+
+
+def _always(project: Project) -> set[int]:
+    """Ids of evaluators."""
+    chosen = RunDefaults.evaluators.through.objects.filter(rundefaults=project.pk)
+    return set(chosen.values_list("evaluator", flat=True))
 
 
 def enter_all(experiment: Experiment, versions: Sequence[EvaluatorVersion], author: Any) -> tuple[list[Run], list[str]]:
@@ -62,6 +66,25 @@ def _compares(version: EvaluatorVersion) -> bool:
         return work_of(version).needs.compares
     except BadConfig:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Who can be chosen, and who is as long as nobody says otherwise: ids of versions."""
+
+    versions: tuple[EvaluatorVersion, ...]
+    always: tuple[int, ...]
+
+    @classmethod
+    def of(cls, project: Project) -> Offer:
+        """Two queries."""
+        versions = published_in(project)
+        always = _always(project)
+        return cls(tuple(versions), tuple(version.pk for version in versions if version.evaluator_id in always))
+
+    @property
+    def choices(self) -> list[tuple[int, str]]:
+        return [(version.pk, f"{version.evaluator.name} {version}") for version in self.versions]
 
 
 def begin_judging(experiment: Experiment, judges: Sequence[Judge], author: Any) -> None:

@@ -96,7 +96,7 @@ def _mapping(request: ProjectRequest, job: Import, form: MappingForm, *, status:
         "columns": list(form.column_fields()),
         **_first_rows(job, form),
         "format_title": FORMAT_TITLES[job.format],
-        **_forecast(job, form if form.is_bound else MappingForm.answering(job, {})),
+        **_forecast(job, form if form.is_bound else MappingForm.answering(job, {}, form.offer)),
     }
     return render(request, "experiments/import_mapping.html", context, status=status)
 
