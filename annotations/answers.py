@@ -64,11 +64,11 @@ def _answer(config: HumanConfig, said: object, comment: str, is_flipped: bool) -
         option = config.scoring.option(said)
         option = mirrored_option(config.scoring, option) if is_flipped else option
         return Answer(GradeState.GRADED, option.label, option.value, comment)
-    value = config.scoring.value(_number(said))
+    value = config.scoring.value(number_in(said))
     return Answer(GradeState.GRADED, "", 1 - value if is_flipped else value, comment)
 
 
-def _number(said: object) -> object:
+def number_in(said: object) -> object:
     """What was typed as a number, with a comma as well as with a point. Raises OffScale."""
     if not isinstance(said, str):
         return said

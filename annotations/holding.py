@@ -31,12 +31,17 @@ def at_hand(queue: Queue, person: Any, number: int = AT_HAND) -> list[Reservatio
 
 
 def _take(queue: Queue, person: Any) -> Reservation | None:
-    """A free seat of the first item that this person has not seen, theirs from now on; None where there is none."""
+    """A free seat of the first item that this person has not seen, theirs from now on; None where there is none.
+
+    A hidden second asking is for those who were asked the first time.
+    """
     now = timezone.now()
     free = Q(person=None) | Q(held_until__lte=now)
     seen = Reservation.objects.filter(item=OuterRef("item"), person=person)
     graded = Grade.objects.filter(item=OuterRef("item"), person=person, is_current=True)
-    seats = Reservation.objects.filter(free, ~Exists(seen), ~Exists(graded), queue=queue, is_done=0)
+    first = Grade.objects.filter(item=OuterRef("item__repeats"), person=person, is_current=True)
+    asked = Q(item__repeats=None) | Exists(first)
+    seats = Reservation.objects.filter(free, asked, ~Exists(seen), ~Exists(graded), queue=queue, is_done=0)
     while candidates := list(seats.order_by("place", "pk").values_list("pk", flat=True)[:LOOKED_AT]):
         for pk in candidates:
             try:

@@ -113,7 +113,7 @@ def screen_of(
         reading.parts(case.inputs),
         pictures_in(case.inputs, slug),
         reading.parts(case.expected_outputs),
-        _sides(item, slug),
+        sides_of(item, slug),
         questions,
         said.get("comment", ""),
         bool(seat and seat.is_done),
@@ -132,7 +132,8 @@ def with_all(items: Any) -> Any:
     )
 
 
-def _sides(item: Item, slug: str) -> list[Side]:
+def sides_of(item: Item, slug: str) -> list[Side]:
+    """One output, or the two of a pair with what differs marked, the one that stands first first."""
     if item.baseline_output is None:
         return [_side("", item.output, reading.parts(item.output.body.outputs), slug)]
     pair = [item.baseline_output, item.output]

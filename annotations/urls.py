@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotations.views import deciding, grading, here, judging, making, queues
+from annotations.views import agreement, deciding, grading, here, judging, making, queues
 
 queue_urls = [
     path("review/", queues.queue_list, name="queue-list"),
@@ -30,4 +30,10 @@ judging_urls = [
     path("evaluators/<int:pk>/judges/", judging.evaluator_judges, name="evaluator-judges"),
 ]
 
-urlpatterns = [*queue_urls, *grading_urls, *judging_urls, *deciding_urls]
+agreement_urls = [
+    path("evaluators/<int:pk>/agreement/", agreement.evaluator_agreement, name="evaluator-agreement"),
+    path("review/grades/<int:pk>/", agreement.grades_beside, name="grades-beside"),
+    path("review/queues/<int:pk>/ask-again/", agreement.queue_ask_again, name="queue-ask-again"),
+]
+
+urlpatterns = [*queue_urls, *grading_urls, *judging_urls, *deciding_urls, *agreement_urls]

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotations.models import Queue
+from annotations.models import Grade, Queue
 from annotations.queueing import fill
 from evalstudio.calls.models import Connection
 from evalstudio.files.keeping import keep
@@ -198,6 +198,9 @@ PAGES = {
     "run-resume": Door(None, EDITOR),
     "run-retry": Door(None, EDITOR),
     "run-bound": Door(None, EDITOR),
+    "evaluator-agreement": Door(VIEWER, reviewers=True),
+    "grades-beside": Door(VIEWER, EDITOR),
+    "queue-ask-again": Door(None, EDITOR),
     "queue-list": Door(VIEWER, reviewers=True),
     "home-review": Door(VIEWER, reviewers=True),
     "queue-new": Door(EDITOR, EDITOR),
@@ -264,6 +267,8 @@ API = {
     "api-run": Door(VIEWER),
     "api-run-waiting": Door(VIEWER),
     "api-run-confusion": Door(VIEWER),
+    "api-leaderboard": Door(VIEWER),
+    "api-leaderboard-pairs": Door(VIEWER),
     "api-run-classes": Door(VIEWER),
     "api-run-classes-beside": Door(VIEWER),
     "api-run-stop": Door(None, EDITOR),
@@ -299,13 +304,13 @@ NONSENSE = {
 FIELDS = (
     "add_tag", "after", "at", "base", "base_url", "baseline", "before", "by", "case", "case_q", "code", "dataset",
     "direction", "do", "draft", "edit", "evaluator", "expected", "expected_outputs", "experiment", "found", "from",
-    "guide", "inputs", "key", "kind", "like", "limit", "limit_minutes", "limit_usd", "max_in_flight", "max_tokens",
-    "mode", "model", "models", "n", "name", "name_0", "next", "note", "notes", "option_description", "option_label",
-    "option_percentage", "outputs", "other_model", "password", "pasted_sample", "peek", "place", "priority", "project",
-    "prompt", "purpose", "q", "repeats", "requests_per_minute", "sample", "sample_from", "sample_outputs", "scope",
-    "scoring", "seed", "show", "sort", "split", "splits", "start", "step", "system", "system_message", "tab", "tag",
-    "tags", "target_0", "temperature", "temperature_0", "title", "user_message", "threshold", "to", "type_0",
-    "usd_per_million_in", "username", "version",
+    "guide", "inputs", "key", "kind", "known", "level", "like", "limit", "limit_minutes", "limit_usd", "max_in_flight",
+    "max_tokens", "mode", "model", "models", "n", "name", "name_0", "next", "note", "notes", "option_description",
+    "option_label", "option_percentage", "outputs", "other_model", "password", "pasted_sample", "peek", "place",
+    "priority", "project", "prompt", "purpose", "q", "queue", "repeats", "requests_per_minute", "sample", "sample_from",
+    "sample_outputs", "scope", "scoring", "seed", "share", "show", "sort", "split", "splits", "start", "step", "system",
+    "system_message", "tab", "tag", "tags", "target_0", "temperature", "temperature_0", "title", "user_message",
+    "threshold", "to", "type_0", "usd_per_million_in", "username", "version",
 )  # fmt: skip
 
 
@@ -365,7 +370,10 @@ def reviewed(project, alice, experiment) -> dict[str, int]:
     queue = Queue.objects.create(project=project, name="Week 47")
     queue.versions.add(version)
     fill(queue, experiment, None, Output.objects.filter(experiment=experiment), alice)
-    return {"queue": queue.pk, "item": queue.items.first().pk}
+    item = queue.items.last()
+    said = {"label": "Good", "value": 1.0, "content_hash": item.content_hash}
+    grade = Grade.objects.create(version=version, output=item.output, item=item, person=alice, **said)
+    return {"queue": queue.pk, "item": queue.items.first().pk, "grade": grade.pk}
 
 
 @dataclass(frozen=True)
