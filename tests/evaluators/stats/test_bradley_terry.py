@@ -40,7 +40,7 @@ def test_the_baseball_of_agresti(resamples):
     published |= {"New York": (1.2476, 0.336), "Boston": (1.1077, 0.334), "Cleveland": (0.6839, 0.332)}
     for name, (strength, error) in published.items():
         assert found[name].value == pytest.approx(strength, abs=5e-5)
-        assert found[name].standard_error == pytest.approx(error, rel=0.12 if resamples else 0.07)
+        assert found[name].standard_error == pytest.approx(error, rel=0.17 if resamples else 0.07)
         assert found[name].n == 78
 
 
