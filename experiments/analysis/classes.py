@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evaluators.stats.confusion import Confusion, Counts
+from evaluators.stats.confusion import Confusion
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.columns import Column, columns
 from experiments.analysis.confusion import counts_of, keys_of, of_key, tabulated
@@ -15,13 +15,14 @@ from experiments.analysis.curves import (
     BELOW,
     Labels,
     Rows,
-    areas_of,
     counts_at,
-    curves_of,
     estimate_in,
-    has_columns,
     is_too_much,
+    kept_answers,
 )
+from experiments.analysis.label_scores import texts_of
+from experiments.analysis.vectors import is_kept
+from experiments.analysis.working_out import AT_ONCE
 from experiments.models import Run
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Classified:
     labels: Labels | None
     rows: Rows | None
     areas: dict[str, Any] | None
+    curves: dict[str, Any] | None  # of the label that is told apart from the rest
     waits: str
 
     @property
@@ -118,48 +120,53 @@ class Classified:
         """The id of the label that is told apart from the rest: the one asked for, the positive one, or the first."""
         if self.labels is None:
             return None
-        return self.labels.id_of(self.asked.of) or self.labels.positive or next(iter(self.labels.by_id), None)
+        return _chosen(self.labels, self.asked)
 
 
-def classified(run: Run, asked: Asked) -> Classified:
-    """What the labels of a run come to, as an address asks for it."""
-    column = columns([run])[0]
-    counts = counts_of(run)
+def _chosen(labels: Labels, asked: Asked) -> int:
+    return labels.id_of(asked.of) or labels.positive or next(iter(labels.by_id))
+
+
+def classified(run: Run, asked: Asked, curves: bool = True) -> Classified:
+    """What the labels of a run come to, as an address asks for it; with or without curves and areas."""
+    column, texts, kept = columns([run])[0], texts_of(run), is_kept(run)
+    counts = counts_of(run, texts, kept)
     keys = keys_of(counts)
     key = asked.key if asked.key in keys else (keys or [""])[0]
-    labels, rows, areas, waits = _scored(run, key, asked, column.summary.asked, bool(counts))
-    if labels and rows is not None and asked.at:
-        table: Counts = counts_at(labels, rows, asked.threshold)
+    labels = Labels.of(run, key, texts) if counts else None
+    scored = _Scored.of(labels, asked, column.summary.asked, kept, curves) if labels and labels.by_id else _Scored()
+    if labels and scored.rows is not None and asked.at:
+        counts = counts_at(labels, scored.rows, asked.threshold)
     else:
-        table = of_key(counts, key)
-    found = tabulated(run, table, key) if table else None
-    return Classified(run, column, asked, keys, key, found, labels, rows, areas, waits)
+        counts = of_key(counts, key)
+    found = tabulated(run, counts, key) if counts else None
+    labels = labels if labels and labels.by_id else None
+    return Classified(
+        run, column, asked, keys, key, found, labels, scored.rows, scored.areas, scored.curves, scored.waits
+    )
 
 
-Scored = tuple[Labels | None, Rows | None, dict[str, Any] | None, str]
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """The rows with the scores of the label that is asked for, areas and curves; or why these wait."""
 
+    rows: Rows | None = None
+    areas: dict[str, Any] | None = None
+    curves: dict[str, Any] | None = None
+    waits: str = ""
 
-def _scored(run: Run, key: str, asked: Asked, size: int, is_any: bool) -> Scored:
-    """The labels, the rows with the scores of the label that is asked for, the areas; or why these wait."""
-    labels = Labels.of(run, key) if is_any else None
-    if labels is None or not labels.by_id:
-        return None, None, None, ""
-    if is_too_much(run, size):
-        return labels, None, None, "Scores of so many rows are looked at when the run is over."
-    areas = areas_of(labels, size)
-    if areas is None and not has_columns(run, size):
-        return labels, None, None, "The scores of all rows are being put in order."
-    of = labels.id_of(asked.of) or labels.positive or next(iter(labels.by_id))
-    rows = Rows.of(labels, tuple({of, labels.positive or of}))
-    if not len(rows.outputs):
-        return labels, None, None, "No output has scores of its labels."
-    return labels, rows, areas, "" if areas is not None else "Areas are being worked out."
-
-
-def curves_for(page: Classified, label: int) -> dict[str, Any] | None:
-    """Both curves of a label; None while a worker works them out."""
-    assert page.labels is not None
-    return curves_of(page.labels, label, page.column.summary.asked)
+    @classmethod
+    def of(cls, labels: Labels, asked: Asked, size: int, kept: bool, curves: bool) -> _Scored:
+        if is_too_much(labels.run, size):
+            return cls(waits="Scores of so many rows are looked at when the run is over.")
+        label = _chosen(labels, asked)
+        areas, of_one = kept_answers(labels, label, size, kept) if curves else (None, None)
+        if not kept and size > AT_ONCE:
+            return cls(waits="The scores of all rows are being put in order.")
+        rows = Rows.of(labels, tuple({label, labels.positive or label}))
+        if not len(rows.outputs):
+            return cls(waits="" if kept else "No output has scores of its labels so far.")
+        return cls(rows, areas, of_one, "Areas are being worked out." if curves and areas is None else "")
 
 
 def middle_of(span: list[float]) -> float:

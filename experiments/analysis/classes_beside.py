@@ -13,9 +13,9 @@ from evaluators.stats.paired import Difference, difference_of
 from experiments.analysis.classes import Classified
 from experiments.analysis.comparing.arrays import moments
 from experiments.analysis.curves import BELOW
-from experiments.analysis.label_scores import told_apart
+from experiments.analysis.label_scores import texts_of, told_apart
 from experiments.analysis.vectors import columns_of
-from experiments.models import Purpose, Run, RunLabel
+from experiments.models import Purpose, Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,7 +151,7 @@ def _counted(texts: list[str], right: NDArray[Any], given: NDArray[Any]) -> Iter
 
 
 def _texts(page: Classified) -> dict[int, str]:
-    return {**dict(RunLabel.objects.filter(run=page.run).values_list("label_id", "label")), 0: BELOW}
+    return {**texts_of(page.run), 0: BELOW}
 
 
 def _labelled(page: Classified, known: dict[int, str], texts: list[str]) -> tuple[NDArray[Any], ...]:

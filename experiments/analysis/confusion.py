@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from django.db.models import Count
 
 from evaluators.labels import key_of
 from evaluators.stats.confusion import Classes, Confusion, Counts, confusion
-from experiments.analysis.label_scores import told_apart
+from experiments.analysis.label_scores import texts_of, told_apart
 from experiments.analysis.vectors import columns_of, is_kept
-from experiments.models import Evaluation, Run, RunLabel
+from experiments.models import Evaluation, Run
 
 
 def confusion_of(run: Run, key: str = "") -> Confusion | None:
     """The table of what is scored so far, of labels with this key; None where there is none.
 
-    One grouped query and the labels.
+    Three queries.
     """
-    counts = of_key(counts_of(run), key)
+    counts = of_key(counts_of(run, texts_of(run), is_kept(run)), key)
     return tabulated(run, counts, key) if counts else None
 
 
-def counts_of(run: Run) -> Counts:
-    """How often each label was given for each expected one, as the evaluator read them. Three queries."""
-    pairs = _packed(run) if is_kept(run) else _grouped(run)
-    texts: dict[int | None, str] = dict(RunLabel.objects.filter(run=run).values_list("label_id", "label"))
+def counts_of(run: Run, texts: Mapping[int, str], kept: bool) -> Counts:
+    """How often each label was given for each expected one, as the evaluator read them. One query."""
+    pairs = _packed(run) if kept else _grouped(run)
     return {(texts[expected], texts[given]): n for expected, given, n in pairs}
 
 

@@ -6,6 +6,7 @@ What a threshold makes of the rows is counted anew each time, from four packed c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,11 @@ from evaluators.stats.confusion import Classes, Counts
 from evaluators.stats.curves import NO_CURVES, Curve, mean_area, precision_recall, roc
 from evaluators.stats.estimate import Estimate
 from evaluators.stats.labelled import Best, LabelScores
-from experiments.analysis.label_scores import BEST_LABEL, BEST_SCORE, MOST_LABELS, SCORE, scored_labels, told_apart
-from experiments.analysis.vectors import columns_of, is_kept
-from experiments.analysis.working_out import AT_ONCE, Question, answers, made_from, work_out
+from experiments.analysis.label_scores import BEST_LABEL, BEST_SCORE, MOST_LABELS, SCORE, in_order, texts_of, told_apart
+from experiments.analysis.vectors import columns_of
+from experiments.analysis.working_out import Question, answers, made_from, work_out
 from experiments.ledger.progress import is_under_way
-from experiments.models import Run, RunLabel
+from experiments.models import Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,12 +43,12 @@ class Labels:
     classes: Classes
 
     @classmethod
-    def of(cls, run: Run, key: str = "") -> Labels | None:
-        """None for a run that reads no scores. One query."""
+    def of(cls, run: Run, key: str, texts: Mapping[int, str]) -> Labels | None:
+        """None for a run that reads no scores."""
         classes = told_apart(run.version)
         if classes is None or not classes.has_scores:
             return None
-        by_id = {pk: label for pk, label in scored_labels(run, classes).items() if key_of(label) == key}
+        by_id = {pk: label for pk, label in in_order(texts, classes).items() if key_of(label) == key}
         positive = next((pk for pk, label in by_id.items() if label == classes.positive), None)
         return cls(run, key, by_id, positive, classes)
 
@@ -126,20 +127,14 @@ def all_scores(labels: Labels) -> tuple[LabelScores, Rows]:
 # Kept answers
 
 
-def areas_of(labels: Labels, asked: int) -> dict[str, Any] | None:
-    """`areas` of the run's labels as they are kept; None while a worker works them out."""
-    rows = asked * max(1, len(labels.by_id) // 4)
-    return _answer(labels, Question(AREAS, (labels.run.pk, labels.key), made_from([labels.run]), rows))
-
-
-def curves_of(labels: Labels, label: int, asked: int) -> dict[str, Any] | None:
-    """`curves` of one label, likewise."""
-    rows = asked // 4 if is_kept(labels.run) else asked
-    return _answer(labels, Question(CURVES, (labels.run.pk, label), made_from([labels.run]), rows))
-
-
-def _answer(labels: Labels, question: Question) -> Any:
-    return answers(labels.run.experiment.project_id, [question]).get(question)
+def kept_answers(labels: Labels, label: int, asked: int, kept: bool) -> tuple[Any, Any]:
+    """`areas` of all labels and `curves` of one as they are kept; None for what a worker is working out. One query."""
+    run = labels.run
+    rests_on = made_from([run])
+    of_all = Question(AREAS, (run.pk, labels.key), rests_on, asked * max(1, len(labels.by_id) // 4))
+    of_one = Question(CURVES, (run.pk, label), rests_on, asked // 4 if kept else asked)
+    found = answers(run.experiment.project_id, [of_all, of_one])
+    return found.get(of_all), found.get(of_one)
 
 
 def keep_areas(run: Run) -> None:
@@ -147,7 +142,7 @@ def keep_areas(run: Run) -> None:
     classes = told_apart(run.version)
     if classes is None or not classes.has_scores:
         return
-    for key in {key_of(label) for label in scored_labels(run, classes).values()}:
+    for key in {key_of(label) for label in texts_of(run).values()}:
         work_out(run.experiment.project_id, AREAS, (run.pk, key), made_from([run]))
 
 
@@ -158,7 +153,7 @@ def whole_figure(run: Run, asked: int) -> Estimate | None:
         return None
     if is_too_much(run, asked):
         return Estimate(None, None, None, 0, 0, asked, "none", "This is told when the run is over.")
-    keys = {key_of(label) for label in scored_labels(run, classes).values()}
+    keys = {key_of(label) for label in texts_of(run).values()}
     if len(keys) > 1:
         return Estimate(None, None, None, 0, 0, asked, "none", "Labels of several keys are told apart key by key.")
     found = areas(run.pk, keys.pop() if keys else "")
@@ -168,11 +163,6 @@ def whole_figure(run: Run, asked: int) -> Estimate | None:
 def is_too_much(run: Run, asked: int) -> bool:
     """Whether so many rows still change that curves wait until the run is over."""
     return is_under_way(run) and asked > WHILE_UNDER_WAY
-
-
-def has_columns(run: Run, asked: int) -> bool:
-    """Whether a page may look at the rows: they are kept, or few."""
-    return asked <= AT_ONCE or is_kept(run)
 
 
 def areas(run_id: int, key: str) -> dict[str, Any]:
@@ -199,7 +189,8 @@ def curves(run_id: int, label: int) -> dict[str, Any]:
     import numpy as np
 
     run = Run.objects.select_related("version__evaluator").get(pk=run_id)
-    labels = Labels.of(run, key_of(RunLabel.objects.get(run=run, label_id=label).label))
+    texts = texts_of(run)
+    labels = Labels.of(run, key_of(texts[label]), texts)
     assert labels is not None
     rows = Rows.of(labels, (label,))
     scores, is_right = rows.scores[label], rows.expected == label
@@ -243,4 +234,5 @@ def estimate_in(kept: dict[str, Any]) -> Estimate:
 
 
 def _labels(run_id: int, key: str) -> Labels | None:
-    return Labels.of(Run.objects.select_related("version__evaluator").get(pk=run_id), key)
+    run = Run.objects.select_related("version__evaluator").get(pk=run_id)
+    return Labels.of(run, key, texts_of(run))

@@ -6,7 +6,7 @@ Written without numpy, as all columns are. A label that a row gives no score has
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import orjson
 from django.db import connection
@@ -36,7 +36,7 @@ def label_columns(run: Run, ids: Sequence[int]) -> dict[str, array[float]]:
     classes = told_apart(run.version)
     if classes is None or not classes.has_scores:
         return {}
-    labels = scored_labels(run, classes)
+    labels = in_order(texts_of(run), classes)
     places = {str(label_id): place for place, label_id in enumerate(labels)}
     if not labels or len(labels) > MOST_LABELS:
         return {}
@@ -57,11 +57,15 @@ def label_columns(run: Run, ids: Sequence[int]) -> dict[str, array[float]]:
     return {**named, BEST_LABEL: best_label, BEST_SCORE: best_score}
 
 
-def scored_labels(run: Run, classes: Classes) -> dict[int, str]:
-    """The labels of a run by id: as they were declared, then others by their text."""
+def texts_of(run: Run) -> dict[int, str]:
+    """The labels of a run by id. One query."""
+    return dict(RunLabel.objects.filter(run=run).values_list("label_id", "label"))
+
+
+def in_order(texts: Mapping[int, str], classes: Classes) -> dict[int, str]:
+    """Labels by id: as they were declared, then others by their text."""
     declared = {label: place for place, label in enumerate(classes.labels)}
-    found = RunLabel.objects.filter(run=run).values_list("label_id", "label")
-    return dict(sorted(found, key=lambda pair: (declared.get(pair[1], len(declared)), pair[1])))
+    return dict(sorted(texts.items(), key=lambda pair: (declared.get(pair[1], len(declared)), pair[1])))
 
 
 def _scores(run: Run) -> Iterator[tuple[int, dict[str, float]]]:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from evaluators.engine import work_of
 from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE
-from experiments.analysis.classes import Asked, Classified, classified, curves_for
+from experiments.analysis.classes import Asked, Classified, classified
 from experiments.analysis.classes_beside import Gains, candidates, gains
 from experiments.analysis.classes_telling import KINDS, TooMuch, told_of
 from experiments.api.serializers import EstimateSerializer
@@ -124,7 +124,7 @@ class RunClasses(_Runs):
 def _areas_or_curves(page: Classified, kind: str) -> dict[str, Any] | None:
     if kind == "areas":
         return page.areas
-    return curves_for(page, page.label) if page.rows is not None and page.label else None
+    return page.curves
 
 
 def _config(run: Run) -> Any:
@@ -167,7 +167,7 @@ class RunClassesBeside(_Runs):
     def get(self, request: Request, project: str, pk: int, baseline: int) -> Response:
         page = _page(self, request, pk)
         other = next((run for run in candidates(page.run, baseline)), None)
-        found: Gains | None = gains(page, classified(other, page.asked)) if other else None
+        found: Gains | None = gains(page, classified(other, page.asked, curves=False)) if other else None
         if found is None:
             raise NotFound("There is no such result of the same evaluator with cases in common.")
         return Response(GainsSerializer(found).data)

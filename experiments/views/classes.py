@@ -29,7 +29,6 @@ from experiments.analysis.classes import (
     buckets,
     cell,
     classified,
-    curves_for,
     middle_of,
 )
 from experiments.analysis.classes_beside import candidates, gains
@@ -140,7 +139,7 @@ def _one(request: ProjectRequest, page: Classified) -> dict[str, Any] | None:
     """One label against the rest: the slider, curves with a dot at the threshold, its errors with examples."""
     if page.rows is None or page.labels is None or (label := page.label) is None:
         return None
-    kept = curves_for(page, label)
+    kept = page.curves
     text = page.labels.by_id[label]
     span = kept["span"] if kept else list(span_of(page.rows.scores[label]))
     threshold = middle_of(span) if page.threshold is None else page.threshold
@@ -257,6 +256,6 @@ def _beside(request: ProjectRequest, page: Classified) -> dict[str, Any] | None:
     other = next(iter(candidates(page.run, wanted)), None) if wanted else None
     if other is None:
         return None
-    theirs = classified(other, page.asked)
+    theirs = classified(other, page.asked, curves=False)
     matrix = matrix_of(theirs.found, lambda *_: None) if theirs.found else None
     return {"run": other, "page": theirs, "matrix": matrix, "gains": gains(page, theirs)}
