@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from annotations import ordering
 from annotations.models import Item, Queue
 from evaluators.golden import NotKept, digest_of, stored_sample
+from evaluators.models import Evaluator
 from evaluators.scoring import Passing
 from experiments.analysis.repeats import passing_of
 from experiments.analysis.vectors import vector
@@ -18,6 +19,7 @@ from experiments.samples import sample_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_RUNS = 100
 NOT_DRAWN = (
     "The graded outputs were not drawn at random, so they say nothing about the others. Grade all of them, or make a"
     " queue whose order is drawn."
@@ -84,6 +86,18 @@ def people_of(judge: Run) -> Run | None:
         is_current=True,
     )
     return runs.select_related("version__evaluator").order_by("-version__number").first()
+
+
+def runs_with_people(judge: Evaluator) -> list[Run]:
+    """The judge's current results over outputs that these people grade, the latest first."""
+    if judge.reference_id is None:
+        return []
+    runs = Run.objects.filter(version__evaluator=judge, purpose=Purpose.RESULTS, is_current=True)
+    runs = runs.filter(
+        experiment__runs__version__evaluator=judge.reference_id, experiment__runs__purpose=Purpose.RESULTS
+    )
+    runs = runs.select_related("version__evaluator", "experiment__system", "experiment__project", "baseline__system")
+    return list(runs.distinct().order_by("-pk")[:MOST_RUNS])
 
 
 def beside(judge: Run, people: Run) -> Beside:

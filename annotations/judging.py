@@ -11,6 +11,8 @@ from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from annotations.beside import NOT_DRAWN, Beside, beside, people_of
+from evalstudio.projects.models import AuditEntry
+from evaluators.models import Evaluator
 from evaluators.stats.agreement import cohen
 from evaluators.stats.budget import Stratum
 from evaluators.stats.calibration import Judged, rogan_gladen
@@ -199,6 +201,15 @@ def calibrate(judge: Run) -> Calibration | None:
         "made_at": timezone.now(),
     }
     return Calibration.objects.update_or_create(run=judge, defaults=told)[0]
+
+
+def refer(judge: Evaluator, people: Evaluator | None, by: Any) -> None:
+    """Let the grades of these people correct a judge from now on, or nobody's."""
+    judge.reference = people
+    judge.save(update_fields=["reference"])
+    AuditEntry.note(judge.project, by, "set who corrects", judge.name)
+    for run in Run.objects.filter(version__evaluator=judge, purpose=Purpose.RESULTS, is_current=True):
+        calibrate(run)
 
 
 def calibrate_all() -> int:

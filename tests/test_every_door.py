@@ -215,6 +215,8 @@ PAGES = {
     "queue-decide": Door(EDITOR),  # or whoever was chosen for it
     "item-decide": Door(EDITOR, EDITOR),  # likewise
     "grade-here": Door(EDITOR, EDITOR),
+    "grades-import": Door(EDITOR, EDITOR),
+    "grades-export": Door(VIEWER),
 }
 API = {
     "api-members": Door(VIEWER),
@@ -278,6 +280,8 @@ API = {
     "api-queue": Door(VIEWER, reviewers=True),
     "api-queue-next": Door(None, REVIEWER),
     "api-item-grade": Door(None, REVIEWER),
+    "api-evaluator-people": Door(VIEWER),  # and an editor may PUT who corrects it
+    "api-evaluator-judges": Door(VIEWER),
     "api-grades": Door(VIEWER),
 }
 DOORS = PAGES | API

@@ -10,19 +10,19 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotations.beside import Beside, beside, people_of
+from annotations.beside import Beside, beside, people_of, runs_with_people
 from annotations.charts import told_by_score
-from annotations.judging import against, calibrate, strata_of
+from annotations.judging import against, calibrate, refer, strata_of
 from annotations.shootout import MARGIN, graded_experiments, shootout
 from evalstudio.projects.access import ProjectRequest, project_page
-from evalstudio.projects.models import AuditEntry, Role
+from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evaluators.models import Evaluator
 from evaluators.stats.budget import Plan, plan
 from evaluators.stats.confusion import Confusion
 from experiments.analysis.columns import columns
-from experiments.models import Evaluation, Output, Purpose, Run
+from experiments.models import Evaluation, Output
 
 SHOWN = 25  # disagreements
 WITHIN = 0.03  # how exactly a corrected figure should be known unless somebody types otherwise
@@ -39,7 +39,7 @@ def evaluator_people(request: ProjectRequest, pk: int) -> HttpResponse:
         if not may_edit:
             raise PermissionDenied("This needs the role editor.")
         return _choose(request, judge, humans)
-    runs = _runs_with_people(judge)
+    runs = runs_with_people(judge)
     wanted = id_in(request.GET.get("run", ""))
     run = next((each for each in runs if each.pk == wanted), runs[0] if runs else None)
     context: dict[str, Any] = {
@@ -65,26 +65,10 @@ def evaluator_people(request: ProjectRequest, pk: int) -> HttpResponse:
 
 def _choose(request: ProjectRequest, judge: Evaluator, humans: Any) -> HttpResponse:
     chosen = humans.filter(pk=id_in(request.POST.get("reference", "")) or 0).first()
-    judge.reference = chosen
-    judge.save(update_fields=["reference"])
-    for run in Run.objects.filter(version__evaluator=judge, purpose=Purpose.RESULTS, is_current=True):
-        calibrate(run)
+    refer(judge, chosen, request.user)
     said = f"People of “{chosen.name}” correct {judge.name}" if chosen else f"Nobody corrects {judge.name} any more"
-    AuditEntry.note(request.project, request.user, "set who corrects", judge.name)
     messages.success(request, f"{said}.")
     return redirect("evaluator-people", request.project.slug, judge.pk)
-
-
-def _runs_with_people(judge: Evaluator) -> list[Run]:
-    """The judge's current results over outputs that these people grade, the latest first."""
-    if judge.reference_id is None:
-        return []
-    runs = Run.objects.filter(version__evaluator=judge, purpose=Purpose.RESULTS, is_current=True)
-    runs = runs.filter(
-        experiment__runs__version__evaluator=judge.reference_id, experiment__runs__purpose=Purpose.RESULTS
-    )
-    runs = runs.select_related("version__evaluator", "experiment__system", "experiment__project", "baseline__system")
-    return list(runs.distinct().order_by("-pk")[:100])
 
 
 def _rows(table: Confusion | None) -> list[dict[str, Any]]:

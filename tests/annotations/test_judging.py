@@ -191,3 +191,27 @@ def test_the_pages_show_the_correction_and_choose_who_corrects(
     assert "cheapest that is good enough" in judges
     for query in ("?within=x&run=x", "?within=-1", "?margin=nan"):
         assert as_alice.get(page + query).status_code == 200
+
+
+def test_the_api_tells_what_the_pages_tell(as_alice, make_queue, make_experiment, judged, people):
+    truth = [number % 3 > 0 for number in range(60)]
+    experiment = make_experiment(60)
+    run = judged(experiment, truth, cost=0.001)
+    queue = make_queue(experiment=experiment)
+    grade_all(queue, people[0], truth[:50] + [not good for good in truth[50:]])
+    human = queue.versions.get().evaluator
+    base = "/api/projects/support/evaluators/"
+    address = f"{base}{run.version.evaluator_id}/people/"
+    assert as_alice.get(address).status_code == 404
+    assert as_alice.put(address, {"reference": 0}, content_type="application/json").status_code == 400
+    chosen = as_alice.put(address, {"reference": human.pk}, content_type="application/json")
+    assert chosen.json() == {"reference": human.pk}
+    told = as_alice.get(address).json()
+    assert told["n"] == 60
+    assert told["agreement"]["value"] == pytest.approx(50 / 60)
+    assert told["corrected"]["low"] < told["corrected"]["value"] < told["corrected"]["high"]
+    assert sum(n for *_, n in told["counts"]) == 60
+    judges = as_alice.get(f"{base}{human.pk}/judges/?margin=0.1").json()
+    assert [(one["evaluator"], one["is_choice"]) for one in judges["judges"]] == [("Judge", True)]
+    assert judges["judges"][0]["cost_usd"] == pytest.approx(1.0)
+    assert as_alice.get(f"{base}{human.pk}/judges/?margin=2").status_code == 400
