@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,8 @@ from dataclasses import dataclass
 from django.db.models import Avg, Exists, Max, Min, OuterRef
 
 from annotations.models import Grade, Order, Queue
+from evaluators.stats import drawing
 from experiments.models import Evaluation, Experiment
-
-SURELY = 0.1  # what an item weighs at least, however sure judges are of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +21,8 @@ class Place:
     weight: float | None = None
 
     @classmethod
-    def drawn(cls, weight: float) -> Place:
-        """Sampling without replacement by weight (Efraimidis and Spirakis 2006): the least of exponential times."""
-        return cls(-math.log(1.0 - random.random()) / weight, weight)  # noqa: S311
-
-    def inclusion(self, until: float) -> float:
-        """With which probability an item of its weight stands before the place `until`, that of another item."""
-        return -math.expm1(-(self.weight or 0.0) * until)
+    def drawn(cls, weight: float = 1.0) -> Place:
+        return cls(drawing.place(weight, random.random()), weight)  # noqa: S311 - nobody gains by guessing
 
 
 def places(
@@ -37,13 +30,13 @@ def places(
 ) -> Mapping[int, Place]:
     """The place of each of these outputs."""
     if queue.order == Order.RANDOM:
-        return {pk: Place.drawn(1.0) for pk in ids}
+        return {pk: Place.drawn() for pk in ids}
     if queue.order == Order.OLDEST:
         return {pk: Place(float(pk)) for pk in ids}
     judged = _judged(experiment, baseline, ids)
     if queue.order == Order.WORST:
         return {pk: Place(judged[pk][0] if pk in judged else -1.0) for pk in ids}
-    return {pk: Place.drawn(_tells(*judged[pk]) if pk in judged else 1.0) for pk in ids}
+    return {pk: Place.drawn(_worth(*judged[pk]) if pk in judged else 1.0) for pk in ids}
 
 
 def _judged(
@@ -56,16 +49,14 @@ def _judged(
     return {pk: (mean, low, high) for pk, mean, low, high in told.values_list("output", "mean", "low", "high")}
 
 
-def _tells(mean: float, low: float, high: float) -> float:
-    """How much a grade is expected to tell, in [SURELY, 1]: most where judges are undecided or differ."""
-    return SURELY + (1 - SURELY) * max(4 * mean * (1 - mean), high - low)
+def _worth(mean: float, low: float, high: float) -> float:
+    return drawing.worth(mean, high - low)
 
 
 def inclusion(queue: Queue) -> dict[int, float]:
     """By item that was graded in its turn: with which probability it came to be; empty where the order was not drawn.
 
-    It is the probability to stand before the first item that nobody has graded, given where that one stands (rank
-    conditioning, Cohen and Kaplan 2007): 1 − exp(−w τ) for an item of weight w and the place τ.
+    It is the probability to stand before the first item that nobody has graded, given where that one stands.
     """
     items = queue.items.filter(weight__isnull=False, repeats=None)
     ungraded = items.filter(~Exists(Grade.objects.filter(item=OuterRef("pk"), is_current=True)))
@@ -73,4 +64,4 @@ def inclusion(queue: Queue) -> dict[int, float]:
     if until is None:
         return dict.fromkeys(items.values_list("pk", flat=True), 1.0)
     graded = items.filter(place__lt=until).values_list("pk", "weight")
-    return {pk: Place(0.0, weight).inclusion(until) for pk, weight in graded}
+    return {pk: drawing.inclusion(weight or 0.0, until) for pk, weight in graded}

@@ -6,7 +6,7 @@ from annotations.answers import Answer, BadAnswer, read, shown_answer
 from annotations.grading import Subject, submit, undo
 from annotations.holding import at_hand
 from annotations.models import Grade, GradeState, Item, ItemState, Rule
-from annotations.ordering import Place, inclusion
+from annotations.ordering import inclusion
 from annotations.queueing import ask_again
 from evaluators.core import Status
 from experiments.models import Evaluation, Run, RunState
@@ -168,14 +168,3 @@ def test_items_drawn_at_random_have_known_inclusion_probabilities(make_queue, pe
     assert len(known) == 20
     assert len(set(known.values())) == 1  # all weigh the same
     assert sum(1 / share for share in known.values()) == pytest.approx(60, rel=0.5)
-
-
-def test_a_weighted_order_estimates_the_total_without_bias(make_queue):
-    """Horvitz and Thompson's estimate of how many items there are, over many draws of one queue's order."""
-    weights = [0.1] * 50 + [1.0] * 50
-    estimates = []
-    for _ in range(2_000):
-        drawn = sorted((Place.drawn(weight) for weight in weights), key=lambda place: place.at)
-        until = drawn[40].at
-        estimates.append(sum(1 / place.inclusion(until) for place in drawn[:40]))
-    assert sum(estimates) / len(estimates) == pytest.approx(100, rel=0.03)
