@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Max, OuterRef, Q
 from django.http import QueryDict
 
 from evalstudio.projects.models import Project
@@ -140,12 +140,12 @@ class Board:
 
 def datasets_of(project: Project) -> list[Dataset]:
     """The data sets that have experiments, the one with the newest first."""
-    experiments = Experiment.objects.filter(project=project).order_by("-pk")
-    newest: dict[int, None] = dict.fromkeys(experiments.values_list("dataset_version__dataset", flat=True)[:2000])
-    found = Dataset.objects.filter(project=project).in_bulk(list(newest))
-    for each in found.values():
+    arrived = Q(versions__experiment__is_arriving=False)
+    found = Dataset.objects.filter(project=project).annotate(newest=Max("versions__experiment", filter=arrived))
+    datasets: list[Dataset] = list(found.filter(newest__isnull=False).order_by("-newest"))
+    for each in datasets:
         each.project = project
-    return [found[pk] for pk in newest if pk in found]
+    return datasets
 
 
 def board_of(project: Project, wish: Wish, datasets: Sequence[Dataset]) -> Board:

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from evaluators.core import Direction, Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
@@ -49,7 +50,8 @@ class Slice:
         if self.split:
             cases = cases.filter(split=self.split.strip())
         if self.field:
-            cases = cases.annotate(sliced=KeyTextTransform(self.field, "metadata")).filter(sliced=self.value)
+            cases = cases.annotate(sliced=Cast(KeyTextTransform(self.field, "metadata"), TextField()))
+            cases = cases.filter(sliced=self.value)
         return cases
 
 

@@ -41,7 +41,8 @@ def _dearer(tied: list[Entrant]) -> str:
     if len(priced) < 2 or priced[-1][0] < DEARER * priced[0][0]:
         return ""
     times = priced[-1][0] / priced[0][0]
-    return f", but {priced[-1][1]} costs {times:.{0 if times >= 10 else 1}f} times as much per answer as {priced[0][1]}"
+    said = f"{times:.{0 if times >= 9.95 else 1}f}"
+    return f", but {priced[-1][1]} costs {said} times as much per answer as {priced[0][1]}"
 
 
 def as_csv(board: Board) -> str:

@@ -173,15 +173,16 @@ def _results(project: Project) -> QuerySet[Run]:
 
 
 def _runs(project: Project, dataset: Dataset) -> list[Run]:
-    sides = [
-        f"{side}__{what}" for side in ("experiment", "baseline") for what in ("system", "project", "dataset_version")
-    ]
+    sides = [f"{side}__{what}" for side in ("experiment", "baseline") for what in ("system", "dataset_version")]
     runs = _results(project).filter(experiment__dataset_version__dataset=dataset)
     found = list(runs.select_related(*sides, "connection").order_by("-pk")[:MOST_RUNS])
     versions = EvaluatorVersion.objects.select_related("evaluator__project", "publication")
     known = versions.in_bulk({run.version_id for run in found})
     for run in found:  # one object each, so that what is read of a version is read once
         run.version = known[run.version_id]
+        for each in (run.experiment, run.baseline):
+            assert each
+            each.project, each.dataset_version.dataset = project, dataset
     return found
 
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments.api import confusion, datasets, defaults, gains, intake, prompts, scores, trials, views
+from experiments.api import confusion, datasets, defaults, gains, intake, leaderboards, prompts, scores, trials, views
 
 urlpatterns = [
     path("evaluators/<int:pk>/noise/", trials.NoiseList.as_view(), name="api-noise"),
@@ -23,6 +23,8 @@ urlpatterns = [
     path("experiments/<int:pk>/compare/", gains.ExperimentGains.as_view(), name="api-experiment-compare"),
     path("experiments/<int:pk>/compare/cases/", gains.ExperimentPairs.as_view(), name="api-experiment-pairs"),
     path("run-defaults/", defaults.RunDefaultsDetail.as_view(), name="api-run-defaults"),
+    path("leaderboard/", leaderboards.LeaderboardDetail.as_view(), name="api-leaderboard"),
+    path("leaderboard/pairs/", leaderboards.PairsDetail.as_view(), name="api-leaderboard-pairs"),
     path("runs/", views.RunList.as_view(), name="api-runs"),
     path("runs/<int:pk>/", views.RunDetail.as_view(), name="api-run"),
     path("runs/<int:pk>/confusion/", confusion.RunConfusion.as_view(), name="api-run-confusion"),

@@ -1,0 +1,243 @@
+"""The leaderboard as people see it: places, slices, versions that are never mixed, shares that open their cases."""
+
+import csv
+import re
+
+import pytest
+from django.urls import reverse
+from django_q.models import OrmQ
+
+from experiments.analysis import working_out
+from experiments.models import Case, Derived, Experiment, Output, Run, RunState
+from tests.experiments.judged import experiment_of, judged, shuffled, version_of
+
+pytestmark = pytest.mark.django_db
+GOOD, FAIR, BAD = [0.9, 0.8] * 10, [0.6, 0.5] * 10, [0.1, 0.2] * 10
+
+
+@pytest.fixture
+def tone(project):
+    return version_of(project, "Tone")
+
+
+@pytest.fixture
+def three(project, tone):
+    """Three systems that the cases tell apart; the best is the dearest."""
+    told = {"best": (GOOD, 0.004), "fair": (FAIR, 0.001), "worst": (BAD, 0.0005)}
+    found = {}
+    for name, (scores, cost) in told.items():
+        found[name] = experiment_of(project, 20, name)
+        Output.objects.filter(experiment=found[name]).update(cost_usd=cost, latency_ms=800)
+        judged(found[name], tone, scores)
+    return found
+
+
+def open_page(client, project, query="", name="leaderboard"):
+    response = client.get(f"{reverse(name, args=[project.slug])}{query}")
+    assert response.status_code == 200
+    return response
+
+
+def text_of(response):
+    plain = re.sub(r"<[^>]+>", " ", response.content.decode().replace("\N{NO-BREAK SPACE}", " "))
+    return re.sub(r"\s+", " ", plain)
+
+
+def systems_of(response):
+    """The systems of the first table, from top to bottom."""
+    table = re.search(r'<table class="table lb">(.*?)</table>', response.content.decode(), re.DOTALL).group(1)
+    return re.findall(r'<span class="cell-t"><a href="[^"]+">([^<]+)</a>', table)
+
+
+def places_of(response):
+    return re.findall(r'<td class="rank num">.*?<(?:b|small)[^>]*>([^<]+)<', response.content.decode())
+
+
+def test_systems_stand_in_the_order_that_the_cases_prove(as_alice, project, three):
+    page = open_page(as_alice, project)
+    assert systems_of(page) == ["best", "fair", "worst"]
+    assert places_of(page) == ["1", "2", "3"]
+    text = text_of(page)
+    assert "best is ahead of all 2 others on Tone." in text
+    assert "Holm's correction over 3 pairs" in text
+    assert "$4.00" in text
+
+
+def test_systems_that_cannot_be_told_apart_are_tied_and_the_dearer_is_named(as_alice, project, three, tone):
+    like = experiment_of(project, 20, "like best")
+    Output.objects.filter(experiment=like).update(cost_usd=0.04)
+    judged(like, tone, [*GOOD[:-2], 0.8, 0.9])
+    page = open_page(as_alice, project)
+    assert places_of(page) == ["1–2", "1–2", "3", "4"]
+    text = text_of(page)
+    assert "best and like best cannot be told apart on Tone, but like best costs 10 times as much per answer" in text
+    assert "tied with like best" in text
+
+
+def test_the_newest_result_of_a_system_stands_unless_others_are_chosen(as_alice, project, three, tone):
+    again = experiment_of(project, 20, "worst")
+    judged(again, tone, GOOD)
+    assert systems_of(open_page(as_alice, project))[-1] == "fair"
+    chosen = open_page(as_alice, project, f"?result={three['worst'].pk}&result={again.pk}")
+    assert systems_of(chosen) == ["worst", "worst"]
+    assert "Results to compare" in text_of(open_page(as_alice, project, "?choose=1"))
+
+
+def test_a_result_without_scores_does_not_hide_an_older_one_with_some(as_alice, project, three):
+    experiment_of(project, 20, "best")
+    experiment_of(project, 20, "unheard of")
+    page = open_page(as_alice, project)
+    assert "best" in systems_of(page)
+    assert "1 more system answered these cases and is not judged yet" in text_of(page)
+
+
+def test_columns_rank_and_turn(as_alice, project, three):
+    length = version_of(project, "Length", direction="lower", threshold=None)
+    for name, scores in (("best", BAD), ("fair", GOOD), ("worst", FAIR)):
+        judged(three[name], length, scores)
+    page = open_page(as_alice, project, f"?by={length.pk}")
+    assert systems_of(page) == ["best", "worst", "fair"]
+    assert "lower is better" in text_of(page)
+    assert systems_of(open_page(as_alice, project, f"?by={length.pk}&turned=1")) == ["fair", "worst", "best"]
+    assert systems_of(open_page(as_alice, project, "?sort=cost")) == ["worst", "fair", "best"]
+    assert systems_of(open_page(as_alice, project, "?sort=system&turned=1")) == ["worst", "fair", "best"]
+
+
+def test_versions_are_never_mixed(as_alice, project, three, tone):
+    newer = tone.evaluator.revise({**tone.config, "seed": 1}, schema=1, author=None)
+    other = experiment_of(project, 20, "only newer")
+    judged(other, newer, GOOD)
+    page = open_page(as_alice, project)
+    assert places_of(page) == ["1", "2", "3", "cannot tell"]
+    text = text_of(page)
+    assert "only by v2" in text
+    assert "only newer was judged by v2 alone" in text
+    shown = open_page(as_alice, project, f"?version={newer.pk}")
+    assert systems_of(shown)[0] == "only newer"
+    assert "Not judged:" not in text_of(shown)
+    assert "was judged by v1 alone" in text_of(shown)
+
+
+def test_what_a_column_lacks_can_be_run_from_here(as_alice, project, three, tone, small_kinds):
+    version = version_of(project, "Length of answers")
+    version.evaluator.kind = "length"
+    version.evaluator.save()
+    judged(three["best"], version, GOOD)
+    page = open_page(as_alice, project)
+    assert "Run v1 on these 2" in text_of(page)
+    lacking = [three["fair"].pk, three["worst"].pk]
+    answer = as_alice.post(
+        reverse("leaderboard-run", args=[project.slug]),
+        {"version": version.pk, "result": lacking, "back": f"by={tone.pk}"},
+    )
+    assert answer["Location"] == f"{reverse('leaderboard', args=[project.slug])}?by={tone.pk}"
+    assert set(Run.objects.filter(version=version).values_list("experiment", flat=True)) == {
+        three["best"].pk,
+        *lacking,
+    }
+
+
+def test_few_scores_get_no_place_and_say_why(as_alice, project, three, tone):
+    thin = experiment_of(project, 20, "thin")
+    judged(thin, tone, [1.0] * 10 + ["failed: time limit"] * 10)
+    page = open_page(as_alice, project)
+    assert systems_of(page)[-1] == "thin"
+    assert "cannot tell : Only 10 of 20 have a score" in text_of(page)
+
+
+def test_a_slice_keeps_its_cases(as_alice, project, three):
+    for number, case in enumerate(Case.objects.order_by("pk")):
+        topic = "billing" if number < 12 else "contract"
+        Case.objects.filter(pk=case.pk).update(metadata={"topic": topic}, split="test" if number < 6 else "")
+    page = open_page(as_alice, project, "?split=test")
+    text = text_of(page)
+    assert "6 of 6" in text
+    assert "split test 6" in text
+    sliced = open_page(as_alice, project, "?field=topic&value=contract")
+    assert "8 of 8" in text_of(sliced)
+    assert "topic contract only" in text_of(sliced)
+    assert "show=below" not in sliced.content.decode()  # the results page cannot show a slice apart
+
+
+def test_shares_that_pass_open_their_cases(as_alice, project, three, tone):
+    run = Run.objects.get(experiment=three["worst"])
+    page = open_page(as_alice, project)
+    assert f'href="{three["worst"].get_absolute_url()}?by={run.pk}&amp;show=below">20 fail' in page.content.decode()
+    assert "passes from 50 %" in text_of(page)
+
+
+def test_a_run_under_way_has_no_place_yet(as_alice, project, three, tone):
+    going = experiment_of(project, 20, "going")
+    judged(going, tone, [0.5, "pending"], state=RunState.ACTIVE)
+    page = open_page(as_alice, project)
+    assert "Places come when the runs of this column are over" in text_of(page)
+    assert 'hx-trigger="every 2s"' in page.content.decode()
+
+
+def test_large_boards_are_worked_out_by_a_worker(as_alice, project, three, monkeypatch):
+    monkeypatch.setattr(working_out, "AT_ONCE", 10)
+    page = open_page(as_alice, project)
+    assert "Places are being worked out" in text_of(page)
+    assert 'hx-trigger="every 2s"' in page.content.decode()
+    for row in OrmQ.objects.all():
+        working_out.work_out(*row.task["args"])
+    done = open_page(as_alice, project)
+    assert places_of(done) == ["1", "2", "3"]
+    assert 'hx-trigger="every 2s"' not in done.content.decode()
+
+
+def test_the_file_has_what_the_page_has(as_alice, project, three):
+    experiment_of(project, 20, "=cmd()")
+    judged(Experiment.objects.latest("pk"), Run.objects.first().version, ["unscored: unparsed"] * 20)
+    response = as_alice.get(reverse("leaderboard-export", args=[project.slug]))
+    rows = list(csv.DictReader(response.content.decode().splitlines()))
+    assert [row["system"] for row in rows] == ["best", "fair", "worst", "'=cmd()"]
+    assert (rows[0]["place from"], rows[0]["place to"], rows[0]["Tone v1 value"][:4]) == ("1", "1", "0.85")
+    assert rows[3]["no place because"] == "Nothing is scored yet."
+
+
+def test_charts_show_costs_cases_and_lines(as_alice, project, three, tone):
+    judged(experiment_of(project, 20, "fair"), tone, GOOD)
+    text = text_of(open_page(as_alice, project, name="leaderboard-charts"))
+    assert "Quality against cost" in text
+    assert "Where systems lose points" in text
+    assert "How systems came along" in text
+
+
+def test_nothing_to_show_says_what_to_do(as_alice, project):
+    assert "No results yet" in text_of(open_page(as_alice, project))
+    experiment_of(project, 3)
+    assert "Nothing judged on this data set yet" in text_of(open_page(as_alice, project))
+    assert open_page(as_alice, project, name="leaderboard-charts")
+    assert open_page(as_alice, project, name="leaderboard-export")
+
+
+@pytest.mark.parametrize("systems", [3, 12])
+def test_it_takes_few_queries_however_many_systems_there_are(
+    as_alice, project, tone, systems, django_assert_max_num_queries
+):
+    versions = [tone, version_of(project, "Other")]
+    for number in range(systems):
+        experiment = experiment_of(project, 5, f"system {number}")
+        for version in versions:
+            judged(experiment, version, shuffled(5, f"{number}"))
+    for name in ("leaderboard", "leaderboard-charts"):
+        open_page(as_alice, project, name=name)
+        with django_assert_max_num_queries(15):
+            open_page(as_alice, project, name=name)
+
+
+def test_another_projects_data_set_is_not_shown(as_alice, project, three, charlie):
+    from evalstudio.projects.models import Project
+
+    other = Project.start("Other", charlie)
+    foreign = experiment_of(other, 4, "foreign")
+    judged(foreign, version_of(other, "Tone"), [1.0] * 4)
+    dataset = foreign.dataset_version.dataset_id
+    assert "foreign" not in text_of(open_page(as_alice, project, f"?dataset={dataset}&result={foreign.pk}"))
+    answer = as_alice.post(
+        reverse("leaderboard-run", args=[project.slug]),
+        {"version": Run.objects.get(experiment=foreign).version_id, "result": foreign.pk},
+    )
+    assert answer.status_code == 404
+    assert Derived.objects.filter(project=other).count() == 0
