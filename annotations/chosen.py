@@ -12,7 +12,8 @@ from evalstudio.web.foreign import id_in
 from experiments.analysis.columns import columns, current_runs
 from experiments.analysis.comparing import asking
 from experiments.analysis.comparing.changed import changed
-from experiments.analysis.comparing.kept import comparison, judges_of
+from experiments.analysis.comparing.judges import judges_of
+from experiments.analysis.comparing.kept import comparison
 from experiments.analysis.grid import View, walk
 from experiments.analysis.pairing import comparable, names_of, outputs_of
 from experiments.models import Experiment, Output

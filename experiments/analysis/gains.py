@@ -10,7 +10,8 @@ from evaluators.models import EvaluatorVersion
 from evaluators.stats.estimate import Estimate, Moments, estimate
 from evaluators.stats.paired import Difference
 from experiments.analysis.comparing.figures import Figure
-from experiments.analysis.comparing.kept import Comparison, Subject, comparison, judges_of
+from experiments.analysis.comparing.judges import Subject, judges_of
+from experiments.analysis.comparing.kept import Comparison, comparison
 from experiments.models import Evaluation, Experiment, Run
 
 

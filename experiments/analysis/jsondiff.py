@@ -66,8 +66,8 @@ def _lists(old: list, new: list, path: str, depth: int) -> Iterator[Difference]:
 def _blocks(old: list, new: list) -> list[tuple[str, int, int, int, int]]:
     if max(len(old), len(new)) > MOST_ITEMS:
         return [("replace", 0, len(old), 0, len(new))]
-    texts = [[_text(item) for item in side] for side in (old, new)]
-    return SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+    before, after = ([_text(item) for item in side] for side in (old, new))
+    return [(tag, i, j, k, m) for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes()]
 
 
 def _text(value: Any) -> str:

@@ -15,7 +15,8 @@ from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE
 from experiments.analysis.comparing import asking
 from experiments.analysis.comparing.cases import rows_of
 from experiments.analysis.comparing.changed import changed
-from experiments.analysis.comparing.kept import comparison, judges_of
+from experiments.analysis.comparing.judges import judges_of
+from experiments.analysis.comparing.kept import comparison
 from experiments.analysis.gains import gains_of, share_passing
 from experiments.analysis.pairing import comparable
 from experiments.api.serializers import EstimateSerializer

@@ -19,21 +19,13 @@ from experiments.analysis.columns import Column, columns
 from experiments.analysis.comparing import asking
 from experiments.analysis.comparing.apart import unmatched
 from experiments.analysis.comparing.asking import ALL, View
-from experiments.analysis.comparing.cases import Row, outputs_of, rows_of, texts_of
+from experiments.analysis.comparing.cases import Row, rows_of, texts_of
 from experiments.analysis.comparing.changed import FEW, changed
 from experiments.analysis.comparing.figures import Figure
-from experiments.analysis.comparing.kept import (
-    FLAGS,
-    HAS_ERROR,
-    OUTPUTS,
-    Comparison,
-    Judges,
-    Subject,
-    comparison,
-    judges_of,
-)
+from experiments.analysis.comparing.judges import Judges, Subject, judges_of
+from experiments.analysis.comparing.kept import Comparison, comparison
 from experiments.analysis.comparing.listing import Listing
-from experiments.analysis.grid import snippet
+from experiments.analysis.comparing.names import FLAGS, HAS_ERROR, OUTPUTS
 from experiments.analysis.pairing import names_of
 from experiments.analysis.peek import verdicts
 from experiments.forms.starting import OptionsForm, splits_of
@@ -87,7 +79,9 @@ def compared(request: ProjectRequest, experiment: Experiment, baseline: Experime
     listed = asking.listing(view, found, texts_changed)
     page = listed.page(request.GET, TEXTS if view.look == "texts" else ROWS)
     opened = id_in(request.GET.get("peek", ""))
-    ids = list(dict.fromkeys([*page.rows, *([opened] if opened is not None else [])]))
+    grain = _grain(request, view, found)
+    named = grain["ids"] if grain else []
+    ids = list(dict.fromkeys([*page.rows, *named, *([opened] if opened is not None else [])]))
     by_id = {row.output.pk: row for row in rows_of(found, ids, with_bodies=view.look == "texts" or opened is not None)}
     rows = [by_id[pk] for pk in page.rows if pk in by_id]
     ctx |= {
@@ -97,6 +91,7 @@ def compared(request: ProjectRequest, experiment: Experiment, baseline: Experime
         "rows": rows,
         "rows_texts": [(row, texts_of(row, view.text)) for row in rows] if view.look == "texts" else [],
         **_figures(request, ctx, found),
+        "grain": grain and {**grain, "rows": [by_id[pk] for pk in named if pk in by_id]},
         **_tools(request, view, found, texts_changed),
         **row_links(request, ctx["here"]),
         "unmatched": unmatched(judges.alone, experiment),
@@ -151,7 +146,6 @@ def _figures(request: ProjectRequest, ctx: dict[str, Any], found: Comparison) ->
         | {"cannot_tell": said.count(CANNOT_TELL), "all": len(said)},
         "corrected": max((figure.judged for figure in found.figures), default=0),
         "between": _between_two(request, ctx, found),
-        "grain": _grain(request, view, found),
         "charts": _charts(request, view, found),
     }
 
@@ -199,17 +193,19 @@ def _grain(request: ProjectRequest, view: View, found: Comparison) -> dict[str, 
     against = [(subject, figure, figure.grain) for subject, figure in judged if figure.grain]
     if not against:
         return None
-    subject, figure, grain = max(against, key=lambda each: abs(each[1].difference.value or 0.0))
+    # What saw both answers knows best.
+    subject, figure, grain = max(
+        against, key=lambda each: (each[0].is_comparative, abs(each[1].difference.value or 0.0))
+    )
     assert grain is not None
     show, ids, n = grain
-    outputs = outputs_of(ids)
     sort = "high" if show == "improved" else "low"
     return {
         "subject": subject,
         "verdict": figure.verdict,
         "show": show,
         "count": n,
-        "cases": [(outputs[pk], snippet(outputs[pk].case.inputs)) for pk in ids if pk in outputs],
+        "ids": ids,
         "url": link(request, by=subject.run.pk, show=show, sort=sort),
         "query": link(request, by=subject.run.pk, show=show, sort=sort, peek=""),
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import Case, When
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -16,11 +16,12 @@ from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Order, page_of
 from experiments.analysis.comparing.changed import changed
-from experiments.analysis.comparing.kept import CHANGED, recent
+from experiments.analysis.comparing.kept import recent
+from experiments.analysis.comparing.names import CHANGED
 from experiments.analysis.pairing import comparable, in_common
 from experiments.models import DatasetVersion, Experiment
 from experiments.views.comparing import compared, link, peek, polled
-from experiments.views.results import experiment_of
+from experiments.views.results import experiment_of, experiments_of
 from experiments.views.several import further, several_page, several_peek
 
 CHOICES = 15  # on a page, each with the count of cases in common
@@ -80,10 +81,11 @@ def _compared(experiment: Experiment, others: list[Experiment]) -> dict[int, lis
 
 
 def pair_of(request: ProjectRequest, pk: int, baseline: int) -> tuple[Experiment, Experiment]:
-    """An experiment and another one of its data set, or 404."""
-    experiment = experiment_of(request, pk)
-    others = comparable(experiment).select_related("system", "dataset_version__dataset", "project")
-    return experiment, get_object_or_404(others, pk=baseline)
+    """An experiment and another one of its data set, or 404. One query."""
+    both = experiments_of(request).in_bulk([pk, baseline])
+    if len(both) < 2 or len({each.dataset_version.dataset_id for each in both.values()}) > 1:
+        raise Http404
+    return both[pk], both[baseline]
 
 
 @require_safe

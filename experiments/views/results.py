@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
@@ -22,8 +22,13 @@ EXPERIMENTS = 15  # on a page of the list, each with a figure for every evaluato
 
 def experiment_of(request: ProjectRequest, pk: int) -> Experiment:
     """An experiment of the request's project, or 404."""
-    experiments = Experiment.objects.select_related("system", "dataset_version__dataset__project", "author", "project")
-    return get_object_or_404(experiments, project=request.project, pk=pk)
+    return get_object_or_404(experiments_of(request), pk=pk)
+
+
+def experiments_of(request: ProjectRequest) -> QuerySet[Experiment]:
+    """The experiments of the request's project, with what pages name of them."""
+    found = Experiment.objects.filter(project=request.project)
+    return found.select_related("system", "dataset_version__dataset__project", "author", "project")
 
 
 @require_safe

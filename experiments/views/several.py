@@ -13,8 +13,9 @@ from evalstudio.web.foreign import id_in
 from evaluators.models import EvaluatorVersion
 from experiments.analysis import reading
 from experiments.analysis.charts import compare as charts
-from experiments.analysis.comparing.cases import Told, outputs_of, partners_of, rows_of, told_of
-from experiments.analysis.comparing.kept import comparison, judges_of
+from experiments.analysis.comparing.cases import Told, outputs_of, partners_of_each, rows_of, told_of
+from experiments.analysis.comparing.judges import Judges, judges_of_each
+from experiments.analysis.comparing.kept import comparison
 from experiments.analysis.comparing.listing import Listing
 from experiments.analysis.comparing.several import SHOWS, Several, several
 from experiments.analysis.grid import cells_of, snippet
@@ -65,10 +66,11 @@ def several_page(
 ) -> dict[str, Any]:
     """All that the page needs. Two queries for each result, and a few."""
     every = [experiment, *others]
-    versions = _versions(every, baseline)
+    judges = judges_of_each(every, baseline)
+    versions = _versions(judges)
     chosen = _version(request, versions)
     version = next((each for each in versions if each.pk == chosen), None)
-    found = several(every, baseline, chosen)
+    found = several(every, baseline, judges, chosen)
     called = names([*every, baseline])
     show, sort, on = _asked(request, found)
     listed = found.listing(show, sort, on)
@@ -120,7 +122,9 @@ def several_peek(
     request: ProjectRequest, experiment: Experiment, baseline: Experiment, others: list[Experiment], output: int
 ) -> dict[str, Any]:
     """The panel of one case with all answers to it, or 404."""
-    found = several([experiment, *others], baseline, _version(request, _versions([experiment, *others], baseline)))
+    every = [experiment, *others]
+    judges = judges_of_each(every, baseline)
+    found = several(every, baseline, judges, _version(request, _versions(judges)))
     shown = _shown(request, experiment, baseline, others, found.listing(*_asked(request, found)), output)
     if shown is None:
         raise Http404
@@ -143,20 +147,20 @@ def _shown(
         return None
     ctx = peeked(request, frame, found, listed, rows[0])
     called = names([experiment, *others, baseline])
-    for other, name in zip(others, called[1:], strict=False):
-        answer = partners_of([rows[0].output], other, with_bodies=True).get(output)
-        if answer:
+    answers = partners_of_each([rows[0].output], others, with_bodies=True)
+    for found_answers, name in zip(answers, called[1:], strict=False):
+        if answer := found_answers.get(output):
             parts = reading.marked_parts(rows[0].partner.body.outputs, answer.body.outputs)[1]
             ctx["sides"].append(side_of(request.project.slug, "also", name, answer, parts))
     return {**ctx, "names": frame["names"], "view": frame["view"]}
 
 
-def _versions(experiments: list[Experiment], baseline: Experiment) -> list[EvaluatorVersion]:
+def _versions(judges: list[Judges]) -> list[EvaluatorVersion]:
     """Those that judged the baseline and any of the others, first the ones that judged most."""
     found: dict[int, EvaluatorVersion] = {}
     counts: dict[int, int] = {}
-    for experiment in experiments:
-        for subject in judges_of(experiment, baseline).subjects:
+    for each in judges:
+        for subject in each.subjects:
             if not subject.is_comparative:
                 found[subject.version.pk] = subject.version
                 counts[subject.version.pk] = counts.get(subject.version.pk, 0) + 1
@@ -195,6 +199,7 @@ def _lines(request: ProjectRequest, found: Several, called: list[str], baseline:
                 "figure": entrant.figure,
                 "scale": scale,
                 "pair_url": _pair_url(entrant, baseline),
+                "shows": {show: _pair_url(entrant, baseline, show) for show in ("regressed", "improved")},
                 "less_url": _without(request, entrant.experiment, found),
                 "places": {at: f"{50 + 50 * end / scale:.1f}%" for at, end in places.items() if end is not None},
             }
@@ -204,7 +209,8 @@ def _lines(request: ProjectRequest, found: Several, called: list[str], baseline:
 
 def _pair_url(entrant: Any, baseline: Experiment, show: str = "") -> str:
     query = {"by": entrant.subject.run.pk} if entrant.subject else {}
-    return f"{entrant.experiment.url_against(baseline.pk)}?{urlencode(query | ({'show': show} if show else {}))}"
+    query |= {"show": show, "sort": "high" if show == "improved" else "low"} if show else {}
+    return f"{entrant.experiment.url_against(baseline.pk)}?{urlencode(query)}"
 
 
 def _without(request: ProjectRequest, experiment: Experiment, found: Several) -> str:
@@ -239,11 +245,12 @@ def _heads(
 
 
 def _rows(found: Several, baseline: Experiment, ids: list[int]) -> list[Row]:
-    """The cases of a page. Three queries, and one for each further result."""
+    """The cases of a page. Three queries."""
     outputs = outputs_of(ids)
     here = [outputs[pk] for pk in ids if pk in outputs]
-    partners = partners_of(here, baseline)
-    own = [outputs, *(partners_of(here, each.experiment) for each in found.entrants[1:])]
+    others = [each.experiment for each in found.entrants[1:]]
+    partners, *more = partners_of_each(here, [baseline, *others])
+    own = [outputs, *more]
     runs = [run for each in found.entrants if each.subject for run in each.subject.runs]
     cells = cells_of(runs, [output.pk for side in (*own, partners) for output in side.values()])
     first = next((each.subject for each in found.entrants if each.subject), None)

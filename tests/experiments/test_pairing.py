@@ -3,7 +3,8 @@
 import pytest
 
 from evaluators.stats.estimate import Moments, estimate
-from experiments.analysis.comparing.kept import comparison, judges_of
+from experiments.analysis.comparing.judges import judges_of
+from experiments.analysis.comparing.kept import comparison
 from experiments.analysis.pairing import comparable, in_common, names_of, outputs_of, partner_of
 from experiments.analysis.versus import Outcomes, exactly, verdict
 from experiments.ledger.start import start

@@ -111,6 +111,38 @@ def _bar(share: float, is_low: bool, label: str | None) -> SafeString:
 
 
 @register.simple_tag
+def moved(before: float, after: float, gain: float) -> SafeString:
+    """Two scores of one case and their difference: "55 → 60 ▲ +5.0 pts". `gain` is positive where the second is better.
+
+    All are shares.
+    """
+    return _moved(before, after, 0 if abs(gain) < 1e-6 else 1 if gain > 0 else -1)
+
+
+GAINS = {
+    1: ("better", SafeString('<path d="M5 1 9.6 9H.4z"/>')),
+    0: ("same", SafeString('<circle cx="5" cy="5" r="3.4"/>')),
+    -1: ("worse", SafeString('<path d="M5 9 .4 1h9.2z"/>')),
+}
+
+
+@lru_cache(maxsize=8192)  # as above
+def _moved(before: float, after: float, sign: int) -> SafeString:
+    name, shape = GAINS[sign]
+    return format_html(
+        '<span class="told"><span class="muted">{} <span aria-hidden="true">→</span><span class="vh">to</span> {}'
+        '</span> <span class="dv is-{}"><svg width="10" height="10" viewBox="0 0 10 10" fill="currentColor"'
+        ' aria-hidden="true">{}</svg><span class="vh">{}, </span>{}</span></span>',
+        f"{before * 100:.0f}",
+        f"{after * 100:.0f}",
+        name,
+        shape,
+        "the same" if name == "same" else name,
+        numbers.points(after - before),
+    )
+
+
+@register.simple_tag
 def state_badge(state: Any, why: Any = None) -> SafeString:
     """A score's state as shape, word and colour. The word is the reason where there is one: "unparsed", "time-out"."""
     name = marks.state_name(state)

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.analysis.comparing.arrays import EQUAL
 from experiments.analysis.comparing.figures import REACHES
-from experiments.analysis.comparing.kept import (
+from experiments.analysis.comparing.judges import Subject
+from experiments.analysis.comparing.kept import Comparison
+from experiments.analysis.comparing.listing import Listing
+from experiments.analysis.comparing.names import (
     BEST,
     DISAGREES,
     FLAGS,
@@ -18,10 +21,7 @@ from experiments.analysis.comparing.kept import (
     OUTPUTS,
     SYSTEM_ERROR,
     WORST,
-    Comparison,
-    Subject,
 )
-from experiments.analysis.comparing.listing import Listing
 from experiments.models import CaseSpan, Output
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from evaluators.core import Status
 from experiments.analysis import jsondiff, reading
-from experiments.analysis.comparing.kept import Comparison, Subject
+from experiments.analysis.comparing.judges import Subject
+from experiments.analysis.comparing.kept import Comparison
 from experiments.analysis.grid import cells_of, snippet
 from experiments.analysis.repeats import Cell, passing_of
 from experiments.models import Experiment, Output
@@ -46,24 +47,35 @@ class Row(NamedTuple):
 
 
 def outputs_of(ids: Sequence[int], *, with_bodies: bool = False) -> dict[int, Output]:
-    """Outputs with their cases, by id."""
-    joined = ("case", "body") if with_bodies else ("case",)
-    return Output.objects.select_related(*joined).in_bulk(ids)
+    """Outputs with their cases, by id; for a list without what it does not show."""
+    if with_bodies:
+        return Output.objects.select_related("case", "body").in_bulk(ids)
+    unread = ("case__expected_outputs", "case__metadata")
+    return Output.objects.select_related("case").defer(*unread).in_bulk(ids)
 
 
-def partners_of(outputs: Sequence[Output], baseline: Experiment, *, with_bodies: bool = False) -> dict[int, Output]:
-    """The baseline's output for the same case and attempt, by the id of the other. One query."""
-    found = Output.objects.filter(experiment=baseline, case__in={output.case_id for output in outputs})
-    places = {(each.case_id, each.attempt): each for each in (found.select_related("body") if with_bodies else found)}
-    pairs = ((output, places.get((output.case_id, output.attempt))) for output in outputs)
-    return {output.pk: partner for output, partner in pairs if partner}
+def partners_of_each(
+    outputs: Sequence[Output], experiments: Sequence[Experiment], *, with_bodies: bool = False
+) -> list[dict[int, Output]]:
+    """For each experiment its outputs for the same cases and attempts, by the id of the given one. One query."""
+    found = Output.objects.filter(experiment__in=experiments, case__in={output.case_id for output in outputs})
+    found = found.select_related("body") if with_bodies else found
+    there = {(each.experiment_id, each.case_id, each.attempt): each for each in found}
+    return [
+        {
+            output.pk: there[place]
+            for output in outputs
+            if (place := (experiment.pk, output.case_id, output.attempt)) in there
+        }
+        for experiment in experiments
+    ]
 
 
 def rows_of(found: Comparison, ids: Sequence[int], *, with_bodies: bool = False) -> list[Row]:
     """The pairs of some outputs, in their order. Three queries."""
     outputs = outputs_of(ids, with_bodies=with_bodies)
     here = [outputs[pk] for pk in ids if pk in outputs]
-    partners = partners_of(here, found.baseline, with_bodies=with_bodies)
+    (partners,) = partners_of_each(here, [found.baseline], with_bodies=with_bodies)
     runs = [run for subject in found.subjects for run in subject.runs]
     cells = cells_of(runs, [*outputs, *(partner.pk for partner in partners.values())])
     return [
@@ -100,10 +112,13 @@ def _told(subject: Subject, output: Output, partner: Output, cells: dict[tuple[i
 def texts_of(row: Row, text: str) -> dict[str, Any]:
     """Both outputs as they are read: beside one another with or without marks, or as one text with its differences."""
     old, new = row.partner.body.outputs, row.output.body.outputs
+    differences = [] if text == "plain" else _structural(old, new)
     if text == "inline":
-        return {"inline": reading.merged_parts(old, new), "differences": _structural(old, new)}
+        parts = reading.merged_parts(old, new)
+        if not parts or any(piece.sort == "same" for part in parts for piece in part.stretches):
+            return {"inline": parts, "differences": differences}
     sides = (reading.parts(old), reading.parts(new)) if text == "plain" else reading.marked_parts(old, new)
-    return {"sides": sides, "differences": [] if text == "plain" else _structural(old, new)}
+    return {"sides": sides, "differences": differences, "is_apart": text == "inline"}
 
 
 def _structural(old: Any, new: Any) -> list[jsondiff.Difference]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
-from experiments.analysis.comparing.kept import CHANGED, digest, outputs_stamp
+from experiments.analysis.comparing.kept import digest, outputs_stamp
+from experiments.analysis.comparing.names import CHANGED
 from experiments.models import Experiment, PairColumn
 
 if TYPE_CHECKING:

@@ -65,7 +65,9 @@ class Listing:
         )
 
     def _at(self, output: int | None) -> int | None:
-        found = (self.outputs == output).nonzero()[0] if output is not None else ()
+        if output is None:
+            return None
+        found = (self.outputs == output).nonzero()[0]
         return int(found[0]) if len(found) else None
 
     def _before(self, at: int) -> NDArray:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.analysis.comparing.arrays import EQUAL
 from experiments.analysis.comparing.figures import Figure, corrected
-from experiments.analysis.comparing.kept import KEY, OUTPUTS, PARTNERS, Subject, comparison, judges_of
+from experiments.analysis.comparing.judges import Judges, Subject
+from experiments.analysis.comparing.kept import comparisons
 from experiments.analysis.comparing.listing import Listing
+from experiments.analysis.comparing.names import KEY, OUTPUTS, PARTNERS
 from experiments.models import Experiment
 
 if TYPE_CHECKING:
@@ -67,26 +69,31 @@ class Several:
         return Listing(self.outputs[kept], numpy.minimum.reduce(chosen)[kept])
 
 
-def several(experiments: Sequence[Experiment], baseline: Experiment, version_id: int | None) -> Several:
-    """The experiments against a baseline by one version. Two queries for each where the comparisons are kept."""
+def several(
+    experiments: Sequence[Experiment], baseline: Experiment, judges: Sequence[Judges], version_id: int | None
+) -> Several:
+    """The experiments against a baseline by one version. One query where the comparisons are kept."""
     import numpy
 
+    chosen = [_by(version_id, each.subjects) for each in judges]
+    names = {OUTPUTS, PARTNERS, *(f"{KEY}{subject.run.pk}" for subject in chosen if subject)}
+    found = comparisons(experiments, baseline, [each.subjects for each in judges], names)
     entrants, columns = [], []
-    for experiment in experiments:
-        judges = judges_of(experiment, baseline)
-        subject = next(
-            (each for each in judges.subjects if not each.is_comparative and each.version.pk == version_id), None
-        )
-        wanted = [OUTPUTS, PARTNERS] + ([f"{KEY}{subject.run.pk}"] if subject else [])
-        found = comparison(experiment, baseline, judges.subjects, wanted)
-        figure = next((figure for each, figure in found.judged if each == subject), None)
-        entrants.append(Entrant(experiment, subject, figure))
-        columns.append((found.array(PARTNERS), found.array(OUTPUTS), found.array(wanted[2]) if subject else None))
+    for subject, each in zip(chosen, found, strict=True):
+        figure = next((figure for one, figure in each.judged if one == subject), None)
+        entrants.append(Entrant(each.experiment, subject, figure))
+        keys = each.array(f"{KEY}{subject.run.pk}") if subject else None
+        columns.append((each.array(PARTNERS), each.array(OUTPUTS), keys))
     common = columns[0][0]
     for partners, *_ in columns[1:]:
         common = numpy.intersect1d(common, partners, assume_unique=True)
-    keys = [_at(common, partners, column) for partners, _, column in columns if column is not None]
-    return Several(_corrected(entrants), _at(common, columns[0][0], columns[0][1]), keys)
+    gains = [_at(common, partners, column) for partners, _, column in columns if column is not None]
+    return Several(_corrected(entrants), _at(common, columns[0][0], columns[0][1]), gains)
+
+
+def _by(version_id: int | None, subjects: Sequence[Subject]) -> Subject | None:
+    both = (each for each in subjects if not each.is_comparative)
+    return next((each for each in both if each.version.pk == version_id), None)
 
 
 def _at(common: NDArray[int64], partners: NDArray[int64], column: NDArray[Any]) -> NDArray[Any]:
