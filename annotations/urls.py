@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotations.views import agreement, deciding, grading, here, judging, making, queues
+from annotations.views import agreement, deciding, exchanging, grading, here, judging, making, queues
 
 queue_urls = [
     path("review/", queues.queue_list, name="queue-list"),
@@ -22,6 +22,8 @@ grading_urls = [
 deciding_urls = [
     path("review/queues/<int:pk>/decide/", deciding.queue_decide, name="queue-decide"),
     path("review/items/<int:pk>/decide/", deciding.item_decide, name="item-decide"),
+    path("review/queues/<int:pk>/grades/import/", exchanging.grades_import, name="grades-import"),
+    path("review/queues/<int:pk>/grades.<str:form>", exchanging.grades_export, name="grades-export"),
     path("review/outputs/<int:pk>/grade/", here.grade_here, name="grade-here"),
 ]
 

@@ -282,6 +282,7 @@ API = {
     "api-item-grade": Door(None, REVIEWER),
     "api-evaluator-people": Door(VIEWER),  # and an editor may PUT who corrects it
     "api-evaluator-judges": Door(VIEWER),
+    "api-evaluator-agreement": Door(VIEWER, reviewers=True),
     "api-grades": Door(VIEWER),
 }
 DOORS = PAGES | API

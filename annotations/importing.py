@@ -1,0 +1,252 @@
+"""Grades from a file: rows are matched to the items of a queue, stored many at a time, and settle what they can.
+
+A row that says what the person has said already changes nothing, so a file may be sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotations.access import graders_of
+from annotations.answers import MOST_COMMENT, Answer, BadAnswer, field_of, read
+from annotations.models import Grade, GradeState, Item, Queue, Reservation
+from annotations.queueing import config_of
+from annotations.settling import settle_items
+from annotations.tasks import flat
+from evalstudio.projects.models import User
+from evalstudio.web.foreign import id_in, is_storable
+from evaluators.models import EvaluatorVersion
+from evaluators.scoring import EnumScoring
+from experiments.ledger.outside import Fault, Taken
+
+BATCH = 500  # rows a transaction
+FALSE = ("false", "no", "0")
+NO_GRADE = ("skipped",)
+
+
+class _Wrong(ValueError):
+    """What is wrong with one field of a row."""
+
+    def __init__(self, at: str, reason: str) -> None:
+        super().__init__(reason)
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A row that could be read."""
+
+    place: int
+    case: str
+    attempt: int
+    experiment: int | None
+    version: EvaluatorVersion
+    person: User
+    answer: Answer
+    seconds: float | None
+
+
+def take(queue: Queue, rows: Iterable[tuple[int, Any]], by: User, taken: Taken) -> None:
+    """Store the grades of rows, each with its line; those that are wrong are named, the others are kept.
+
+    A row names its `case`, where there are several an `attempt` or the id of an `experiment`, and says a `label`, a
+    `number` of the scale or a `score` from 0 to 1, by an `evaluator` and a `person` where there is a choice.
+    """
+    reader = _Reader(queue, by)
+    said = reader.read(((place, one) for place, row in rows for one in flat(row)), taken)
+    while batch := list(islice(said, BATCH)):
+        with transaction.atomic():
+            _store(queue, batch, by, taken)
+    taken.faults.sort(key=lambda fault: fault.place)
+
+
+def _store(queue: Queue, batch: Sequence[_Said], by: User, taken: Taken) -> None:
+    items = _items(queue, batch)
+    touched: dict[tuple[int, int], Item] = {}
+    fresh: dict[tuple[int, int, int], tuple[Item, _Said]] = {}
+    for row in batch:
+        found = items.get((row.case, row.attempt), [])
+        found = [item for item in found if row.experiment in (None, item.output.experiment_id)]
+        if len(found) == 1:
+            fresh[found[0].pk, row.person.pk, row.version.pk] = found[0], row
+            touched[found[0].pk, row.person.pk] = found[0]
+        else:
+            why = "Several results have this case: give the id of the experiment." if found else "Not in this queue."
+            taken.refuse(Fault(row.place, "experiment" if found else "case", row.case, why))
+    _keep(queue, list(fresh.values()), taken)
+    _take_seats(touched)
+    settle_items(queue, list({item.pk: item for item in touched.values()}.values()), by)
+
+
+def _items(queue: Queue, batch: Sequence[_Said]) -> dict[tuple[str, int], list[Item]]:
+    """The items that rows may mean, by case and attempt; nobody else grades them meanwhile."""
+    found = Item.objects.filter(queue=queue, repeats=None, output__case__key__in={row.case for row in batch})
+    locked = found.select_related("output__case", "output__experiment", "baseline_output__experiment").order_by("pk")
+    items: dict[tuple[str, int], list[Item]] = {}
+    for item in locked.select_for_update(of=("self",)):
+        items.setdefault((item.output.case.key, item.output.attempt), []).append(item)
+    return items
+
+
+def _keep(queue: Queue, rows: Sequence[tuple[Item, _Said]], taken: Taken) -> None:
+    """Grades for what is new; what a person had said otherwise gives way to it."""
+    outputs = {item.output_id for item, _ in rows}
+    current = Grade.objects.filter(output__in=outputs, is_current=True, is_decision=False, is_repeat=False)
+    known = {(each.output_id, each.baseline_output_id, each.person_id, each.version_id): each for each in current}
+    former, fresh = [], []
+    for item, row in rows:
+        before = known.get((item.output_id, item.baseline_output_id, row.person.pk, row.version.pk))
+        answer = row.answer
+        if before and (before.state, before.label, before.value, before.comment) == (
+            *(answer.state, answer.label, answer.value, answer.comment),
+        ):
+            taken.unchanged += 1
+            continue
+        if before:
+            former.append(before.pk)
+        fresh.append(
+            Grade(
+                version=row.version,
+                output_id=item.output_id,
+                baseline_output_id=item.baseline_output_id,
+                item=item,
+                person=row.person,
+                state=answer.state,
+                label=answer.label,
+                value=answer.value,
+                comment=answer.comment,
+                content_hash=item.content_hash,
+                instructions_version=queue.instructions_version,
+                seconds=row.seconds,
+                created_at=timezone.now(),
+            )
+        )
+    Grade.objects.filter(pk__in=former).update(is_current=False)
+    Grade.objects.bulk_create(fresh)
+    taken.accepted += len(fresh)
+
+
+def _take_seats(touched: Mapping[tuple[int, int], Item]) -> None:
+    """Everybody's seat at their items is done; who has none takes one that is free, if there is any."""
+    now = timezone.now()
+    seats: dict[int, list[Reservation]] = {}
+    for seat in Reservation.objects.filter(item__in={item for item, _ in touched}).order_by("number"):
+        seats.setdefault(seat.item_id, []).append(seat)
+    by_person: dict[int, list[int]] = {}
+    for item, person in touched:
+        here = seats.get(item, [])
+        mine = next((seat for seat in here if seat.person_id == person), None)
+        free = (
+            seat
+            for seat in here
+            if not seat.is_done and (seat.person_id is None or (seat.held_until is not None and seat.held_until <= now))
+        )
+        taken = mine or next(free, None)
+        if taken:
+            taken.person_id, taken.is_done = person, 1
+            by_person.setdefault(person, []).append(taken.pk)
+    for person, pks in by_person.items():
+        Reservation.objects.filter(pk__in=pks).update(person=person, is_done=1, held_until=None, draft=None)
+
+
+# --- Reading ----------------------------------------------------------------------------------------------------------
+class _Reader:
+    """Knows the evaluators and the people that rows may name."""
+
+    def __init__(self, queue: Queue, by: User) -> None:
+        self.versions = {version.evaluator.name.casefold(): version for version in queue.asked}
+        self.scorings = {version.pk: config_of(version).scoring for version in queue.asked}
+        self.people = {person.username: person for person in graders_of(queue.project)}
+        self.by = by
+
+    def read(self, rows: Iterable[tuple[int, Any]], taken: Taken) -> Iterator[_Said]:
+        for place, row in rows:
+            case = str(row.get("case", row.get("key", "")))[:200] if isinstance(row, Mapping) else ""
+            try:
+                if not isinstance(row, Mapping):
+                    raise _Wrong("", "A row is an object with the fields case, label and so on.")
+                if str(row.get("is_current", "")).lower() in FALSE or row.get("said") in NO_GRADE:
+                    continue  # of an export: what was replaced, and what is no grade
+                yield self._said(place, row)
+            except _Wrong as wrong:
+                taken.refuse(Fault(place, wrong.at, case, str(wrong)))
+
+    def _said(self, place: int, row: Mapping[str, Any]) -> _Said:
+        version = self._version(_text(row, "evaluator"))
+        return _Said(
+            place,
+            _text(row, "case") or _text(row, "key") or _missing("case", "Give the key of the case."),
+            _whole(row, "attempt") or 0,
+            _whole(row, "experiment"),
+            version,
+            self._person(_text(row, "person")),
+            self._answer(row, version),
+            _number(row, "seconds"),
+        )
+
+    def _version(self, name: str) -> EvaluatorVersion:
+        if not name and len(self.versions) == 1:
+            return next(iter(self.versions.values()))
+        if name.casefold() not in self.versions:
+            said = f"“{name[:80]}” is none of them" if name else "There are several"
+            raise _Wrong("evaluator", f"{said}: {', '.join(each.evaluator.name for each in self.versions.values())}.")
+        return self.versions[name.casefold()]
+
+    def _person(self, name: str) -> User:
+        if name and name not in self.people:
+            raise _Wrong("person", f"“{name[:80]}” is nobody who may grade in this project.")
+        return self.people[name] if name else self.by
+
+    def _answer(self, row: Mapping[str, Any], version: EvaluatorVersion) -> Answer:
+        comment = _text(row, "comment")
+        scoring = self.scorings[version.pk]
+        cannot = _text(row, "said") == "cannot judge"
+        score = _number(row, "score")
+        if not cannot and not isinstance(scoring, EnumScoring) and score is not None and "number" not in row:
+            if not 0 <= score <= 1:
+                raise _Wrong("score", "A score is a number from 0 to 1.")
+            return Answer(GradeState.GRADED, "", score, comment[:MOST_COMMENT])
+        given = _text(row, "label") if isinstance(scoring, EnumScoring) else row.get("number")
+        try:
+            said = {field_of(version): given, "comment": comment}
+            return read(said, [version], is_flipped=False, cannot=cannot)[version.pk]
+        except BadAnswer as error:
+            at = "comment" if "comment" in error.faults else "label" if isinstance(scoring, EnumScoring) else "number"
+            raise _Wrong(at, str(error)) from None
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str | int | float) or isinstance(value, bool) or not is_storable(str(value)):
+        raise _Wrong(name, "Give it as text that can be stored.")
+    return str(value).strip()
+
+
+def _whole(row: Mapping[str, Any], name: str) -> int | None:
+    text = _text(row, name)
+    if text and id_in(text) is None:
+        raise _Wrong(name, "Give a whole number.")
+    return id_in(text) if text else None
+
+
+def _number(row: Mapping[str, Any], name: str) -> float | None:
+    text = _text(row, name)
+    try:
+        number = float(text) if text else None
+    except ValueError:
+        raise _Wrong(name, "Give a number.") from None
+    if number is not None and not -1e12 < number < 1e12:
+        raise _Wrong(name, "Give a number.")
+    return number
+
+
+def _missing(at: str, reason: str) -> str:
+    raise _Wrong(at, reason)

@@ -1,0 +1,88 @@
+"""Grades as files, out of a queue and into one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotations.exporting import as_csv, as_jsonl, as_tasks
+from annotations.importing import take
+from annotations.models import Queue
+from evalstudio.projects.access import ProjectRequest, project_page
+from evalstudio.projects.models import AuditEntry, Role
+from evalstudio.web.pages import page_or_fragment
+from experiments.datasets.importing import formats
+from experiments.datasets.importing.files import Source, check
+from experiments.datasets.importing.rows import BadFile
+from experiments.forms.scores import MOST_BYTES, rows_of
+from experiments.ledger.outside import Taken
+from experiments.ledger.start import CannotStart
+
+FORMATS = {
+    "csv": (as_csv, "text/csv; charset=utf-8"),
+    "jsonl": (as_jsonl, "application/x-ndjson; charset=utf-8"),
+    "json": (as_tasks, "application/json"),
+}
+
+
+class GradesForm(forms.Form):
+    file = forms.FileField(
+        label="File", error_messages={"required": "Choose a CSV, JSONL or JSON file.", "empty": "The file is empty."}
+    )
+
+    def clean_file(self) -> UploadedFile:
+        file = self.cleaned_data["file"]
+        if file.size > MOST_BYTES:
+            raise forms.ValidationError(f"The file has more than {MOST_BYTES // 1024 // 1024} MB. Split it.")
+        try:
+            check(file)
+            formats.recognise(Source(file), file.name)
+        except BadFile as error:
+            raise forms.ValidationError(str(error)) from None
+        return file
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def grades_export(request: ProjectRequest, pk: int, form: str) -> StreamingHttpResponse:
+    """Every grade of a queue as a file that is written while it is read."""
+    if form not in FORMATS:
+        raise Http404
+    queue = _queue(request, pk)
+    write, content_type = FORMATS[form]
+    response = StreamingHttpResponse(write(queue), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="grades-{slugify(queue.name)}.{form}"'
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page(Role.EDITOR)
+def grades_import(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Decides whether grades given elsewhere go in, and what is wrong with which row."""
+    queue, taken = _queue(request, pk), Taken()
+    form = GradesForm(request.POST, request.FILES) if request.method == "POST" else GradesForm()
+    if request.method == "POST" and form.is_valid():
+        try:
+            take(queue, rows_of(form.cleaned_data["file"], taken), request.user, taken)
+        except (BadFile, CannotStart) as error:
+            form.add_error("file", str(error))
+        AuditEntry.note(request.project, request.user, "imported grades into", f"queue {queue.name}")
+        if not taken.wrong and not form.errors:
+            messages.success(request, f"{taken.accepted:,} stored, {taken.unchanged:,} were there already.")
+            return redirect(queue)
+    ctx: dict[str, Any] = {"queue": queue, "form": form, "taken": taken if taken.wrong else None}
+    ctx["limit_mb"] = MOST_BYTES // 1024 // 1024
+    status = 422 if request.method == "POST" else 200
+    return page_or_fragment(request, "annotations/grades_import.html", ctx, status=status)
+
+
+def _queue(request: ProjectRequest, pk: int) -> Queue:
+    queues = Queue.objects.filter(project=request.project).select_related("project")
+    return get_object_or_404(queues, pk=pk)
