@@ -3,7 +3,7 @@
 import pytest
 
 from experiments.analysis.reading import marked_parts
-from experiments.analysis.wording import MOST_WORDS, marked
+from experiments.analysis.wording import MOST_WORDS, marked, merged
 
 
 def own(pieces) -> list[str]:
@@ -62,3 +62,28 @@ def test_texts_under_one_name_are_marked_and_others_left_alone():
     )
     assert {part.name: own(part.pieces) for part in mine} == {"subject": ["May"], "cc": []}
     assert {part.name: own(part.pieces) for part in theirs} == {"subject": ["June"], "score": []}
+
+
+def said(stretches) -> str:
+    marks = {"same": "{}", "removed": "[-{}-]", "added": "[+{}+]"}
+    return "".join(marks[each.sort].format(each.text) for each in stretches)
+
+
+def test_two_texts_are_read_as_one():
+    one, other = "You get a credit for the outage on your next bill.", "You get no credit at all on your next bill."
+    assert said(merged(one, other)) == "You get[- a credit for the outage-] [+no credit at all+] on your next bill."
+
+
+def test_each_side_of_a_merged_text_can_be_read_out_of_it_again():
+    one = "The contract ends on 31 December, and nothing is charged after that day, as agreed."
+    other = "Your contract ends on 31 December. Nothing more is charged after that day, as we agreed."
+    found = merged(one, other)
+    for text, own in ((one, "removed"), (other, "added")):
+        read = "".join(each.text for each in found if each.sort in ("same", own))
+        assert read.split() == text.split()
+
+
+def test_texts_with_too_little_in_common_stand_one_after_the_other():
+    assert [each.sort for each in merged("one two three four", "five six seven eight")] == ["removed", "added"]
+    assert merged("", "") == []
+    assert [(each.text, each.sort) for each in merged("same", "same")] == [("same", "same")]

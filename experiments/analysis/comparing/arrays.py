@@ -151,14 +151,14 @@ def moments(values: NDArray[float64], cases: NDArray[int64]) -> Moments:
         return Moments()
     starts = numpy.flatnonzero(numpy.diff(cases, prepend=cases[0] - 1))
     sizes = numpy.diff(starts, append=len(cases)).astype("f8")
-    sums = numpy.add.reduceat(values, starts)
+    sums = numpy.add.reduceat(values, starts)  # sums of products below, since `@` would start threads
     return Moments(
         n=len(values),
         clusters=len(starts),
         total=float(values.sum()),
-        squares=float(sums @ sums),
-        products=float(sizes @ sums),
-        sizes=float(sizes @ sizes),
+        squares=float((sums * sums).sum()),
+        products=float((sizes * sums).sum()),
+        sizes=float((sizes * sizes).sum()),
         least=float(values.min()),
         most=float(values.max()),
         is_binary=bool(((values == 0) | (values == 1)).all()),
