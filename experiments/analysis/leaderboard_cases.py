@@ -1,4 +1,4 @@
-"""Where systems lose points: the cases that are hardest for all of them together, system by system."""
+"""Where systems differ: the cases on which one loses points and another does not, system by system."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SHOWN = 40  # cases
 NOTHING: dict[str, Any] = {"runs": [], "cases": [], "scores": [], "outputs": [], "lost": 0}
 
 
-def hardest(run_ids: Sequence[int], measure: str, split: str, field: str, value: str) -> dict[str, Any]:
-    """The cases with the worst means over the systems, worst first, of those where any system lost something.
+def telling(run_ids: Sequence[int], measure: str, split: str, field: str, value: str) -> dict[str, Any]:
+    """The cases on which the systems are furthest apart, of those where any is not at its best; the hardest first.
 
     `runs` are the rows of `scores` and of `outputs`, `cases` their columns; None where a system has no score or output.
-    `lost` counts all cases where any lost something.
+    `lost` counts all cases where any is not at its best.
     """
     import numpy
 
@@ -34,8 +34,10 @@ def hardest(run_ids: Sequence[int], measure: str, split: str, field: str, value:
     lost = (losses > best + 1e-9).any(0)
     there = ~numpy.isnan(losses)
     mean = numpy.where(there, losses, 0).sum(0) / numpy.maximum(there.sum(0), 1)
-    order = numpy.argsort(-mean[lost], kind="stable")[:SHOWN]
-    places = numpy.flatnonzero(lost)[order]
+    spread = numpy.where(there, losses, -numpy.inf).max(0) - numpy.where(there, losses, numpy.inf).min(0)
+    places = numpy.flatnonzero(lost)
+    furthest = places[numpy.argsort(-spread[places], kind="stable")[:SHOWN]]
+    places = furthest[numpy.argsort(-mean[furthest], kind="stable")]
     cases = universe[places].tolist()
     scores = means[:, places]
     return {

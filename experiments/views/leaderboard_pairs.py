@@ -35,6 +35,7 @@ def leaderboard_pairs(request: ProjectRequest) -> HttpResponse:
         "baseline_name": pairs.names.get(pairs.baseline.pk, "") if pairs.baseline else "",
         "baselines": [(each.pk, pairs.names[each.pk]) for each in pairs.experiments],
         "strengths": [(each, pairs.names[each.experiment.pk]) for each in pairs.strengths or ()],
+        "method": next((each.figure.method for each in pairs.strengths or () if each.figure.standard_error), ""),
         "matrix": _matrix(pairs),
         "mirrors": [_told(pairs, column.run) for column in pairs.mirrors],
         "unfit": [(_told(pairs, met.column.run), met.untold) for met in pairs.unfit],

@@ -16,7 +16,7 @@ from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evaluators.models import EvaluatorVersion
-from experiments.analysis.charts.leaderboard import came_along, hard_cases, quality_and_cost
+from experiments.analysis.charts.leaderboard import came_along, quality_and_cost, telling_cases
 from experiments.analysis.leaderboard import Board, Wish, board_of, datasets_of, results_of
 from experiments.analysis.leaderboard_columns import Cell, Judged, question_about
 from experiments.analysis.leaderboard_telling import as_csv, sentence_of
@@ -26,7 +26,7 @@ from experiments.ledger.start import CannotStart, start
 from experiments.models import Case, Experiment
 from experiments.views.runs import note
 
-HARDEST = "experiments.analysis.leaderboard_cases.hardest"
+TELLING = "experiments.analysis.leaderboard_cases.telling"
 PLAIN = ("split", "field", "value")  # of a slice, in an address
 
 
@@ -66,12 +66,12 @@ def leaderboard_charts(request: ProjectRequest) -> HttpResponse:
     judged = board.ranked
     charts: list[Any] = [quality_and_cost(board)]
     is_waiting = board.is_waiting
-    if judged and board.dataset and (question := question_about(judged, board.wish.slice, HARDEST)):
+    if judged and board.dataset and (question := question_about(judged, board.wish.slice, TELLING)):
         found = answers(request.project.pk, [question]).get(question)
         is_waiting = is_waiting or found is None
         if found:
             keys = dict(Case.objects.filter(pk__in=found["cases"]).values_list("pk", "key"))
-            charts.append(hard_cases(board, judged, found, keys, board.rows()))
+            charts.append(telling_cases(board, judged, found, keys, board.rows()))
     if judged and board.dataset and not board.wish.slice:
         charts.append(came_along(trends_of(board.dataset, judged), judged))
     ctx = {"charts": [chart for chart in charts if chart], "board": board, "is_waiting": is_waiting, "tab": "systems"}

@@ -78,7 +78,7 @@ def test_charts_are_drawn_and_have_tables_whose_links_open_cases(visit, page, bo
     page.locator("#charts figure").first.wait_for()
     page.locator("#charts figure").last.scroll_into_view_if_needed()
     expect(page.locator("#charts .js-plotly-plot")).to_have_count(2)
-    hard = page.locator("figure", has_text="Where systems lose points")
+    hard = page.locator("figure", has_text="Where systems differ")
     hard.get_by_text("Show as table").press("Enter")
     hard.get_by_role("link").first.press("Enter")
     page.wait_for_url(re.compile(r"peek=\d+"))

@@ -200,7 +200,7 @@ def test_charts_show_costs_cases_and_lines(as_alice, project, three, tone):
     judged(experiment_of(project, 20, "fair"), tone, GOOD)
     text = text_of(open_page(as_alice, project, name="leaderboard-charts"))
     assert "Quality against cost" in text
-    assert "Where systems lose points" in text
+    assert "Where systems differ" in text
     assert "How systems came along" in text
 
 

@@ -11,8 +11,8 @@ from django_q.models import OrmQ
 from evaluators.core import Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
 from evaluators.stats.paired import paired
-from experiments.analysis import working_out
-from experiments.analysis.leaderboard_cases import hardest
+from experiments.analysis import leaderboard_cases, working_out
+from experiments.analysis.leaderboard_cases import telling
 from experiments.analysis.leaderboard_facts import slices, spending
 from experiments.analysis.leaderboard_ranking import Sums, _contrasts, _moments, ranked
 from experiments.analysis.summary import summaries
@@ -149,10 +149,10 @@ def test_a_measure_is_ranked_by_its_own_direction(project):
     assert found["places"][str(steady.pk)] == [1, 1, []]
 
 
-def test_the_hardest_cases_come_first_with_the_answers_to_open(project):
+def test_the_cases_that_tell_systems_apart_come_with_the_answers_to_open(project):
     runs = runs_of(project, [1.0, 0.5, 0.0, 1.0], [1.0, 1.0, 0.2, "failed: thrown"])
     ids = list(Case.objects.order_by("pk").values_list("pk", flat=True))
-    found = hardest([run.pk for run in runs], "", "", "", "")
+    found = telling([run.pk for run in runs], "", "", "", "")
     assert (found["cases"], found["lost"]) == ([ids[2], ids[1]], 2)
     assert found["scores"] == [[0.0, 0.5], [0.2, 1.0]]
     assert found["outputs"][0] == [
@@ -228,3 +228,11 @@ def test_whole_numbers_agree_with_the_estimate_of_their_moments():
     _, _, moments = _moments(3, [0, 0, 1, 2], numpy.array([0.2, 0.4, 0.6, 1.0]))
     expected = Moments.of([(0, 0.2), (0, 0.4), (1, 0.6), (2, 1.0)])
     assert estimate(moments, 4) == estimate(expected, 4)
+
+
+def test_cases_that_all_systems_fail_give_way_to_those_that_tell_them_apart(project, monkeypatch):
+    monkeypatch.setattr(leaderboard_cases, "SHOWN", 2)
+    runs = runs_of(project, [0.0, 0.0, 1.0, 0.4, 1.0], [0.0, 1.0, 0.2, 0.5, 1.0])
+    ids = list(Case.objects.order_by("pk").values_list("pk", flat=True))
+    found = telling([run.pk for run in runs], "", "", "", "")
+    assert (found["cases"], found["lost"]) == ([ids[1], ids[2]], 4)

@@ -1,4 +1,4 @@
-"""The charts of the leaderboard: quality against cost, the hardest cases by system, how systems came along."""
+"""The charts of the leaderboard: quality against cost, the cases that tell systems apart, how systems came along."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalstudio.web import numbers
-from evalstudio.web.charts import ACCENT, INK, LINE, SHARES, Chart, ChartTable, Link
+from evalstudio.web.charts import ACCENT, INK, LINE, Chart, ChartTable, Link
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.leaderboard import Board, Entrant
 from experiments.analysis.leaderboard_columns import Judged
 from experiments.analysis.leaderboard_trends import Point
 
 MOST_ROWS = 20  # systems of the map of cases
+MARGIN = {"l": 48, "r": 12, "t": 12, "b": 40}  # pixels; labels of axes make their own room
+LOST = ((0.0, ACCENT), (1.0, LINE))  # colour scale of scores: what is lost stands out, what is missing is blank
+LOST_UPWARDS = ((0.0, LINE), (1.0, ACCENT))
 LABEL = 28  # characters of a system's name beside a point
 
 
@@ -39,13 +42,14 @@ def quality_and_cost(board: Board) -> Chart | None:
     ]
     if len(shown) < 2:
         return None
+    dearest = max(cost for _, _, cost in shown)
     trace = {
         "type": "scatter",
         "mode": "markers+text",
         "x": [cost for _, _, cost in shown],
         "y": [figure.value for _, figure, _ in shown],
         "text": [numbers.clip(entrant.experiment.system.name, LABEL) for entrant, _, _ in shown],
-        "textposition": "top center",
+        "textposition": ["top left" if cost > 0.7 * dearest else "top right" for _, _, cost in shown],
         "error_y": _errors([figure for _, figure, _ in shown]),
         "marker": {"color": ACCENT, "size": 9},
         "customdata": [entrant.experiment.get_absolute_url() for entrant, _, _ in shown],
@@ -55,7 +59,7 @@ def quality_and_cost(board: Board) -> Chart | None:
     layout = {
         "xaxis": {"title": "cost per 1,000 answers, US dollars", "rangemode": "tozero", "tickprefix": "$"},
         "yaxis": _scale(judged),
-        "margin": {"t": 28},
+        "margin": {**MARGIN, "t": 28},
     }
     rows: list[list[str | Link]] = [
         [
@@ -70,10 +74,10 @@ def quality_and_cost(board: Board) -> Chart | None:
     return Chart("Quality against cost", _figure([trace], layout), ChartTable(heads, rows), height=340)
 
 
-def hard_cases(
+def telling_cases(
     board: Board, judged: Judged, found: Mapping[str, Any], keys: Mapping[int, str], rows: Sequence[Entrant]
 ) -> Chart | None:
-    """System × case, the hardest cases first; a click opens the answer. None where nobody lost anything."""
+    """System × case; a click opens the answer. None where nobody lost anything."""
     if not found["cases"]:
         return None
     at = {run: place for place, run in enumerate(found["runs"])}
@@ -89,7 +93,7 @@ def hard_cases(
         "y": names,
         "z": scores,
         "customdata": urls,
-        "colorscale": SHARES,
+        "colorscale": LOST if judged.direction == "higher" else LOST_UPWARDS,
         "xgap": 1,
         "ygap": 1,
         "hovertemplate": "%{y}, %{x}: %{z}<extra></extra>",
@@ -102,14 +106,14 @@ def hard_cases(
     layout = {
         "xaxis": {"type": "category", "tickangle": 60, "tickfont": {"size": 10}, "showgrid": False},
         "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False},
-        "margin": {"r": 0},
+        "margin": {**MARGIN, "r": 0},
     }
     table: list[list[str | Link]] = [
         [key, *(_cell(score[place], url[place]) for score, url in zip(scores, urls, strict=True))]
         for place, key in enumerate(cases)
     ]
     return Chart(
-        "Where systems lose points",
+        "Where systems differ",
         _figure([trace], layout),
         ChartTable(["Case", *names], table),
         _lost_said(found["lost"], len(cases), judged) + (f" {len(names)} of {n} systems." if n > len(names) else ""),
@@ -181,7 +185,8 @@ def _cell(score: float | None, url: str | None) -> str | Link:
 
 def _lost_said(lost: int, shown: int, judged: Judged) -> str:
     cases = f"{lost:,} case{'s' if lost != 1 else ''} where some system is not at its best by {judged.title}"
-    return f"{cases}; the {shown} hardest are shown." if lost > shown else f"{cases}, the hardest first."
+    told = f"; the {shown} on which systems are furthest apart are shown" if lost > shown else ""
+    return f"{cases}{told}, the hardest first."
 
 
 def _figure(data: list[dict[str, Any]], layout: dict[str, Any]) -> dict[str, Any]:
