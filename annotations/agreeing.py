@@ -23,7 +23,7 @@ from evaluators.stats.estimate import Estimate, Moments, estimate
 from evaluators.stats.grades import Grades, Weights
 
 WEIGHTS: Mapping[Level, Weights] = {"nominal": None, "ordinal": "linear", "interval": "quadratic"}
-LEAST_BATCH = 20  # items
+LEAST_BATCH = 30  # items
 MOST_BATCHES = 12
 MOST_IN_MATRIX = 12  # people, those with most grades
 
@@ -38,6 +38,7 @@ class Said(NamedTuple):
     label: str
     value: float
     at: datetime
+    pk: int  # of the grade
 
     def alike(self, label: str, value: float) -> float:
         """1 where another grade says the same; of numbers 1 − their distance."""
@@ -103,6 +104,12 @@ def level_of(scoring: Scoring) -> Level:
     return "ordinal" if len(scores) == len(scoring.options) > 2 else "nominal"
 
 
+def latest_graded(versions: Sequence[EvaluatorVersion]) -> EvaluatorVersion | None:
+    """The first of these versions by which somebody graded, or the first; None where there is none."""
+    graded = set(Grade.objects.filter(version__in=versions).order_by().values_list("version", flat=True).distinct())
+    return next((one for one in versions if one.pk in graded), versions[0] if versions else None)
+
+
 def counted(version: EvaluatorVersion, queue: Queue | None = None) -> QuerySet[Grade]:
     """The current grades of an evaluator, or those of one queue; neither decisions nor second askings."""
     grades = Grade.objects.filter(version=version, is_current=True, is_decision=False, is_repeat=False)
@@ -112,9 +119,9 @@ def counted(version: EvaluatorVersion, queue: Queue | None = None) -> QuerySet[G
 
 def said_in(grades: QuerySet[Grade]) -> list[Said]:
     """One query."""
-    fields = ("output", "baseline_output", "person", "label", "value", "created_at")
+    fields = ("output", "baseline_output", "person", "label", "value", "created_at", "pk")
     rows = grades.order_by("pk").values_list(*fields).iterator(5_000)
-    return [Said((output, other), person, label, value, at) for output, other, person, label, value, at in rows]
+    return [Said((output, other), *rest) for output, other, *rest in rows]
 
 
 def table_of(said: Sequence[Said], scoring: Scoring, level: Level) -> Grades:

@@ -37,7 +37,12 @@ def over_time(batches: Sequence[Batch], level: Level) -> Chart | None:
         "hovertemplate": "%{text}<extra></extra>",
     }
     ticks = {"tickvals": list(range(len(batches))), "ticktext": [_span(batch) for batch in batches]}
-    layout = {"yaxis": {"title": f"alpha, {level}"}, "xaxis": ticks, "showlegend": False}
+    lowest = min([0.0, *(figure for _, alpha in known for figure in (alpha.value, alpha.low) if figure is not None)])
+    layout = {
+        "yaxis": {"title": f"alpha, {level}", "range": [lowest - 0.05, 1.05]},
+        "xaxis": ticks,
+        "showlegend": False,
+    }
     rows = [
         [_span(batch), str(batch.items), number(batch.alpha), interval(batch.alpha), share(batch.same)]
         for batch in batches
@@ -74,9 +79,10 @@ def matrix(pairs: Sequence[Pair], name: Callable[[int], str], weighted: bool) ->
         "xgap": 1,
         "ygap": 1,
         "colorbar": {"thickness": 8, "outlinewidth": 0},
+        "texttemplate": "%{z:.2f}",
         "hovertemplate": "%{y} and %{x}: %{text}<extra></extra>",
     }
-    layout = {"yaxis": {"autorange": "reversed"}, "margin": {"r": 0}}
+    layout = {"yaxis": {"autorange": "reversed"}}
     rows = [
         [
             f"{name(pair.first)} and {name(pair.second)}",

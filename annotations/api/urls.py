@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotations.api import judging, views
+from annotations.api import agreement, judging, views
 
 urlpatterns = [
     path("queues/", views.QueueList.as_view(), name="api-queues"),
@@ -9,5 +9,6 @@ urlpatterns = [
     path("items/<int:pk>/grade/", views.ItemGrade.as_view(), name="api-item-grade"),
     path("evaluators/<int:pk>/people/", judging.AgainstPeople.as_view(), name="api-evaluator-people"),
     path("evaluators/<int:pk>/judges/", judging.AgainstJudges.as_view(), name="api-evaluator-judges"),
+    path("evaluators/<int:pk>/agreement/", agreement.AgreementOfPeople.as_view(), name="api-evaluator-agreement"),
     path("grades/", views.GradeList.as_view(), name="api-grades"),
 ]

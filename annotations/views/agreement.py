@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -11,19 +10,30 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations.agreeing import WEIGHTS, batches_of, counted, figures, level_of, pairs_of, people_in, said_in, table_of
+from annotations.agreeing import (
+    WEIGHTS,
+    batches_of,
+    counted,
+    figures,
+    latest_graded,
+    level_of,
+    pairs_of,
+    people_in,
+    said_in,
+    table_of,
+)
 from annotations.agreeing_charts import matrix, over_time
 from annotations.answers import number_in
-from annotations.disagreeing import differing, items_of, of_subject, told
+from annotations.called import called, names_for
+from annotations.disagreeing import differing, items_of, of_subject, page_of, told
 from annotations.models import Grade, Item, ItemState, Queue
 from annotations.queueing import ask_again, config_of
 from annotations.screen import sides_of
 from evalstudio.files.pictures import pictures_in
 from evalstudio.projects.access import ProjectRequest, project_page
-from evalstudio.projects.models import AuditEntry, Role, User
+from evalstudio.projects.models import AuditEntry, Role
 from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
-from evalstudio.web.pagination import Order, page_of
 from evaluators.models import Evaluator, EvaluatorVersion
 from evaluators.scoring import EnumScoring, OffScale
 from experiments.analysis import reading
@@ -41,7 +51,7 @@ def evaluator_agreement(request: ProjectRequest, pk: int) -> HttpResponse:
     evaluator = get_object_or_404(Evaluator, project=request.project, pk=pk, kind="human")
     versions = list(evaluator.versions.select_related("evaluator").order_by("-number"))
     wanted = id_in(request.GET.get("version", ""))
-    version = next((one for one in versions if one.number == wanted), None) or _graded(versions)
+    version = next((one for one in versions if one.number == wanted), None) or latest_graded(versions)
     queues = Queue.objects.filter(project=request.project, versions__evaluator=evaluator).distinct()
     queue = queues.filter(pk=id_in(request.GET.get("queue", "")) or 0).first()
     ctx: dict[str, Any] = {
@@ -58,15 +68,9 @@ def evaluator_agreement(request: ProjectRequest, pk: int) -> HttpResponse:
     return page_or_fragment(request, "annotations/agreement.html", ctx)
 
 
-def _graded(versions: list[EvaluatorVersion]) -> EvaluatorVersion | None:
-    """The latest version by which somebody graded, or the latest."""
-    graded = set(Grade.objects.filter(version__in=versions).order_by().values_list("version", flat=True).distinct())
-    return next((one for one in versions if one.pk in graded), versions[0] if versions else None)
-
-
 def _own(request: ProjectRequest, version: EvaluatorVersion, queue: Queue | None) -> dict[str, Any]:
     people = people_in(said_in(counted(version, queue)), version, queue)
-    return {"people": [(_called(request.user), one) for one in people if one.pk == request.user.pk], "is_own": True}
+    return {"people": [(called(request.user), one) for one in people if one.pk == request.user.pk], "is_own": True}
 
 
 def _all(request: ProjectRequest, version: EvaluatorVersion, queue: Queue | None) -> dict[str, Any]:
@@ -74,8 +78,8 @@ def _all(request: ProjectRequest, version: EvaluatorVersion, queue: Queue | None
     level = next((one for one in WEIGHTS if one == request.GET.get("level")), level_of(scoring))
     said = said_in(counted(version, queue))
     table = table_of(said, scoring, level)
-    name = names_for(request, version)
-    page = page_of(differing(version, queue), Order("spread", descending=True), request.GET)
+    name = names_for(version, request.role)
+    page = page_of(differing(said), request.GET)
     return {
         "level": level,
         "suggested": level_of(scoring),
@@ -94,22 +98,6 @@ def _all(request: ProjectRequest, version: EvaluatorVersion, queue: Queue | None
             (one, [(name(grade.person_id), grade) for grade in one.grades]) for one in told(page.rows, version, queue)
         ],
     }
-
-
-def names_for(request: ProjectRequest, version: EvaluatorVersion) -> Callable[[int], str]:
-    """What people are called here: by their names, or by numbers where a blind queue asked them. Up to three queries.
-
-    Editors see names in any case.
-    """
-    grades = Grade.objects.filter(version=version)
-    people = list(User.objects.filter(pk__in=grades.values("person")).order_by("pk"))
-    if request.role < Role.EDITOR and grades.filter(item__queue__is_blind=True).exists():
-        return {person.pk: f"Person {number}" for number, person in enumerate(people, 1)}.__getitem__
-    return {person.pk: _called(person) for person in people}.__getitem__
-
-
-def _called(person: User) -> str:
-    return person.get_full_name() or person.username
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -131,7 +119,7 @@ def grades_beside(request: ProjectRequest, pk: int) -> HttpResponse:
             return _know(request, grade, items)
         except OffScale as error:
             fault = str(error)
-    name = names_for(request, grade.version)
+    name = names_for(grade.version, request.role)
     slug, case = request.project.slug, grade.output.case
     ctx = {
         "grade": grade,

@@ -8,11 +8,12 @@ from plotly.graph_objects import Figure
 
 from annotations.agreeing import batches_of, counted, figures, level_of, pairs_of, people_in, said_in, table_of
 from annotations.agreeing_charts import matrix, over_time
-from annotations.disagreeing import differing
+from annotations.disagreeing import differing, page_of, told
 from annotations.holding import at_hand
 from annotations.models import Grade, Item
 from annotations.queueing import ask_again, config_of
 from evalstudio.projects.models import Membership, Role
+from evalstudio.web.pagination import Page
 from evaluators import scoring as scorings
 from tests.annotations.conftest import SIDES, YES_NO
 from tests.annotations.test_grading import BAD, GOOD
@@ -117,21 +118,21 @@ def test_of_numbers_the_distance_counts(make_queue, make_human, people):
 
 
 def test_batches_follow_one_another_in_time(make_queue, people):
-    queue = make_queue(40, graders=2)
+    queue = make_queue(60, graders=2)
     version = queue.versions.get()
-    grades_by(queue, people[0], "gb" * 20)
-    grades_by(queue, people[1], "gb" * 10 + "bg" * 10)
-    late = queue.items.order_by("output").values_list("pk", flat=True)[20:]
+    grades_by(queue, people[0], "gb" * 30)
+    grades_by(queue, people[1], "gb" * 15 + "bg" * 15)
+    late = queue.items.order_by("output").values_list("pk", flat=True)[30:]
     for one in Grade.objects.filter(item__in=list(late)):
         Grade.objects.filter(pk=one.pk).update(created_at=one.created_at + timedelta(days=9))
     said, _, level = looked_at(version)
     first, second = batches_of(said, config_of(version).scoring, level)
-    assert (first.items, first.same.value, first.alpha.value) == (20, 1.0, 1.0)
-    assert (second.items, second.same.value) == (20, 0.0)
+    assert (first.items, first.same.value, first.alpha.value) == (30, 1.0, 1.0)
+    assert (second.items, second.same.value) == (30, 0.0)
     chart = over_time([first, second], level)
     Figure(chart.figure)
     assert chart.figure["data"][0]["y"] == [1.0, second.alpha.value]
-    assert [row[1] for row in chart.table.rows] == ["20", "20"]
+    assert [row[1] for row in chart.table.rows] == ["30", "30"]
 
 
 def test_fewer_than_two_batches_are_no_chart(graded, version):
@@ -194,9 +195,18 @@ def test_a_known_answer_off_the_scale_says_so(as_alice, project, graded):
 
 # --- Disagreements ----------------------------------------------------------------------------------------------------
 def test_disagreements_come_furthest_apart_first(graded, version):
-    keys = [one.output.case.key for one in differing(version).order_by("-spread", "pk")]
-    assert keys == ["case-1", "case-8", "case-9"]
-    assert {one.spread for one in differing(version)} == {1.0}
+    found = differing(said_in(counted(version)))
+    assert [one.output.case.key for one in told(found, version)] == ["case-1", "case-8", "case-9"]
+    assert [spread for spread, _ in found] == [1.0] * 3
+
+
+def test_pages_of_disagreements_begin_after_an_item_wherever_it_stands_by_then():
+    found = [(1.0, 7), (0.5, 3), (0.5, 9), (0.1, 2)]
+    assert page_of(found, {}, 3) == Page(found[:3], None, "9")
+    assert page_of(found, {"after": "9"}, 3) == Page(found[3:], "2", None)
+    assert page_of(found, {"before": "2"}, 3) == Page(found[:3], None, "9")
+    assert page_of(found, {"after": "8"}, 3).rows == found[:3]
+    assert page_of([], {"after": "1"}) == Page([], None, None)
 
 
 def test_pairs_with_different_baselines_are_different_items(make_queue, make_experiment, make_human, people):
@@ -211,7 +221,7 @@ def test_pairs_with_different_baselines_are_different_items(make_queue, make_exp
         queue = make_queue(versions=[version], experiment=experiment, baseline=baseline, graders=2, name=name)
         for person, answer in zip(people, answers, strict=False):
             grade(queue.items.get(), person, answer)
-    (found,) = differing(version)
+    (found,) = told(differing(said_in(counted(version))), version)
     assert found.baseline_output.experiment.system.name == "one"
     assert len(said_in(counted(version))) == 4
 
@@ -272,6 +282,14 @@ def test_a_reviewer_sees_their_own_figures_and_nobody_elses(client, project, gra
     assert client.get(address(project, "grades-beside", Grade.objects.first().pk)).status_code == 403
 
 
+def test_queues_lead_to_the_agreement_of_their_people(client, alice, project, graded, version, people):
+    place = address(project, "evaluator-agreement", version.evaluator_id)
+    client.force_login(alice)
+    assert f"{place}?version=1&amp;queue={graded.pk}" in client.get(graded.get_absolute_url()).content.decode()
+    client.force_login(people[0])
+    assert f'{place}?version=1"' in client.get(address(project, "queue-list")).content.decode()
+
+
 def test_without_grades_the_page_says_what_to_do(as_alice, project, make_human):
     page = as_alice.get(address(project, "evaluator-agreement", make_human().evaluator_id)).content.decode()
     assert "Nobody has graded by it yet" in page
@@ -282,3 +300,18 @@ def test_an_editor_asks_again_from_the_page_of_a_queue(as_alice, project, graded
     assert graded.items.filter(repeats__isnull=False).count() == 3
     as_alice.post(address(project, "queue-ask-again", graded.pk), {"share": "90"})
     assert graded.items.filter(repeats__isnull=False).count() == 3
+
+
+# --- API --------------------------------------------------------------------------------------------------------------
+def test_agreement_over_rest(client, alice, project, graded, version, people):
+    client.force_login(alice)
+    place = f"/api/projects/{project.slug}/evaluators/{version.evaluator_id}/agreement/"
+    told = client.get(place, {"queue": graded.pk}).json()
+    assert (told["version"], told["level"], told["items"], told["cohen"]) == (version.pk, "nominal", 10, None)
+    assert [(one["person"], one["grades"]) for one in told["people"]] == [("rita", 10), ("ravi", 10), ("rosa", 2)]
+    assert told["pairs"][0]["kappa"]["value"] == pytest.approx(0.28 / 0.48)
+    assert client.get(place, {"level": "ordinal"}).json()["level"] == "ordinal"
+    assert client.get(place, {"queue": "nonsense"}).status_code == 400
+    client.force_login(people[2])
+    own = client.get(place).json()
+    assert ([one["person"] for one in own["people"]], own["pairs"], own["krippendorff"]) == (["rosa"], [], None)
