@@ -4,6 +4,8 @@ import pytest
 
 from experiments.models import Evaluation, Output, RunState
 from tests.api.test_api import call  # noqa: F401
+from tests.experiments.compared import comparative
+from tests.experiments.compared import compared as pairwise
 from tests.experiments.judged import add_case, add_output, experiment_of, judged, rehearsal_of, shuffled, version_of
 
 N = 40
@@ -100,8 +102,48 @@ def test_a_comparison_costs_few_queries(call, project, two, django_assert_max_nu
     for name in ("tone", "length"):
         for experiment in two:
             judged(experiment, version_of(project, name), shuffled(N))
-    with django_assert_max_num_queries(22):
+    compared(call, *two)
+    with django_assert_max_num_queries(9):
         compared(call, *two)
+
+
+def test_everything_the_page_shows_is_told(call, project, two):  # noqa: F811
+    version = version_of(project, "tone")
+    judged(two[0], version, [0.25, 0.75, 0.5, 0.5] * 10)
+    judged(two[1], version, [0.5, 0.75, 0.25, 0.5] * 10)
+    pairwise(*two, comparative(project), [1.0, 0.0, 0.5, 1.0] * 10)
+    found = compared(call, *two)
+    told, between = found["evaluators"][0], found["comparative"][0]
+    assert (told["counts"]["regressed"], told["counts"]["improved"], told["counts"]["same"]) == (10, 10, 20)
+    assert (told["baseline"]["value"], told["compared"]["value"]) == (0.5, 0.5)
+    assert (told["verdict_of_all"], told["p_value"]) == ("cannot tell", 1.0)
+    assert told["advice"] == "a difference of zero cannot be told by any number of cases"
+    assert (between["counts"]["improved"], between["counts"]["same"], between["counts"]["regressed"]) == (20, 10, 10)
+    assert between["adjusted_p_value"] == pytest.approx(2 * between["p_value"])
+
+
+def cases(call, experiment, baseline, **query) -> dict:  # noqa: F811
+    more = "".join(f"&{name}={value}" for name, value in query.items())
+    reply = call("get", f"experiments/{experiment.pk}/compare/cases/?baseline={baseline.pk}{more}")
+    assert reply.status_code == 200, reply.json()
+    return reply.json()
+
+
+def test_the_cases_of_a_comparison_are_paged_worst_first(call, project, two):  # noqa: F811
+    version = version_of(project, "tone")
+    judged(two[0], version, [number / N for number in range(N)])
+    judged(two[1], version, [0.5] * N)
+    first = cases(call, *two, limit=15)
+    assert [one["key"] for one in first["results"]] == [f"case-{number:03}" for number in range(15)]
+    assert first["results"][0]["scores"] == [
+        {"run": 1, "evaluator": "tone", "version": 1, "baseline": 0.5, "compared": 0.0, "gain": -0.5}
+    ]
+    second = cases(call, *two, limit=15, after=first["next"])
+    assert second["results"][0]["key"] == "case-015"
+    assert cases(call, *two, limit=15, before=second["previous"])["results"] == first["results"]
+    improved = cases(call, *two, show="improved", sort="high")
+    assert (len(improved["results"]), improved["results"][0]["key"]) == (N - 21, f"case-{N - 1:03}")
+    assert improved["next"] is None
 
 
 @pytest.mark.parametrize("query", ["", "?baseline=", "?baseline=x", "?baseline=999999"])

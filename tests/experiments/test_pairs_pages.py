@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from evalstudio.projects.models import AuditEntry, Membership, Project, Role
 from evaluators.models import Evaluator
-from experiments.models import Evaluation, Experiment, Run, RunState
+from experiments.models import Evaluation, Experiment, OutputBody, Run, RunState
 from tests.experiments.compared import comparative, compared, preference
 from tests.experiments.judged import add_case, add_output, experiment_of, judged, rehearsal_of, version_of
 
@@ -300,3 +300,196 @@ def test_a_result_of_another_project_or_data_set_is_no_baseline(as_alice, alice,
     for baseline in (other, apart, two[0]):
         assert against(as_alice, two[0], baseline).status_code == 404
     assert Experiment.objects.count() == 4
+
+
+# --- Evaluators that judged both sides --------------------------------------------------------------------------------
+@pytest.fixture
+def facts(project, two):
+    """By which the first case regressed, two improved and three stayed."""
+    version = version_of(project, "Facts")
+    judged(two[1], version, [0.9, 0.5, 0.5, 0.5, 0.5, 0.5])
+    return judged(two[0], version, [0.1, 0.6, 0.7, 0.5, 0.5, 0.5])
+
+
+def test_each_evaluator_has_both_figures_the_difference_and_a_verdict(as_alice, two, facts):
+    response = against(as_alice, *two)
+    said = words_of(response)
+    assert "neither better nor worse for sure: on the one evaluator the data cannot tell" in said
+    assert "56.7 %" in said
+    assert "48.3 %" in said
+    assert "−8.3 pts" in said
+    assert "more cases to tell 8.3 points" in said
+    (line,) = response.context["lines"]
+    assert {show: line["figure"].counts[show] for show in ("regressed", "improved", "same")} == {
+        "regressed": 1,
+        "improved": 2,
+        "same": 3,
+    }
+    assert keys_on(as_alice.get(line["shows"]["regressed"])) == ["case-000"]
+    assert keys_on(as_alice.get(line["shows"]["improved"])) == ["case-002", "case-001"]
+
+
+def test_the_cases_that_go_against_the_verdict_stand_above_the_rest(as_alice, project):
+    mine, theirs = experiment_of(project, 30, "weaker"), experiment_of(project, 30, "stronger")
+    compared(mine, theirs, comparative(project), [1.0 if number in (7, 21) else 0.0 for number in range(30)])
+    response = against(as_alice, mine, theirs)
+    assert "Though worse on Shorter output, weaker wins 2 cases case-007" in words_of(response)
+    grain = response.context["grain"]
+    assert keys_on(as_alice.get(grain["url"])) == ["case-007", "case-021"]
+
+
+def test_what_was_judged_by_other_versions_is_listed_and_can_be_run(as_alice, project, two):
+    first = version_of(project, "Facts")
+    second = version_of(project, "Facts", threshold=0.7)
+    judged(two[0], second, [1.0] * 6)
+    judged(two[1], first, [0.0] * 6)
+    response = against(as_alice, *two)
+    assert "Facts : different versions; v2 on new; v1 on old." in words_of(response)
+    assert "Run v2 on old" in words_of(response)
+    assert response.context["lines"] == []
+    address = reverse("run-start", args=[project.slug, two[1].pk])
+    here = two[0].url_against(two[1].pk)
+    begun = as_alice.post(address, {"version": second.pk, "next": here})
+    assert begun.url == here
+    assert [line["subject"].version for line in against(as_alice, *two).context["lines"]] == [second]
+    elsewhere = as_alice.post(address, {"version": first.pk, "next": "https://elsewhere.example/"})
+    assert elsewhere.url == two[1].get_absolute_url()
+
+
+def test_texts_are_read_side_by_side_inline_or_plain(as_alice, two, facts):
+    said = "You get a credit for the outage on your next bill"
+    OutputBody.objects.filter(output__experiment=two[0]).update(outputs={"value": f"{said} today.", "n": {"a": 1}})
+    OutputBody.objects.filter(output__experiment=two[1]).update(outputs={"value": f"{said}.", "n": {"a": 2}})
+    side = text_of(against(as_alice, *two, **{"as": "texts"}))
+    assert '<mark class="own">bill today.</mark>' in side
+    assert "n.a" in side
+    inline = text_of(against(as_alice, *two, **{"as": "texts", "text": "inline"}))
+    assert '<ins><span class="vh">added: </span>bill today.</ins>' in inline
+    assert '<del><span class="vh">removed: </span>' in inline
+    plain = text_of(against(as_alice, *two, **{"as": "texts", "text": "plain"}))
+    assert "<mark" not in plain
+    assert "<del>" not in plain
+
+
+def test_pairs_whose_texts_differ_are_a_filter_of_their_own(as_alice, two, facts):
+    OutputBody.objects.filter(output=two[0].output_set.order_by("pk")[3]).update(outputs={"value": "Other words."})
+    response = against(as_alice, *two, show="changed")
+    assert keys_on(response) == ["case-003"]
+    assert {chip["word"]: chip["count"] for chip in response.context["chips"]}["Text changed"] == 1
+    assert "Text changed <b>1</b>" in text_of(as_alice.get(f"{two[0].url_against(two[1].pk)}changed/"))
+
+
+def test_a_word_of_a_case_s_key_finds_it(as_alice, two, facts):
+    assert keys_on(against(as_alice, *two, q="-004")) == ["case-004"]
+    assert "No case fits" in words_of(against(as_alice, *two, q="nothing like it"))
+
+
+def test_the_page_costs_the_same_with_many_evaluators_and_an_open_case(
+    as_alice, project, two, django_assert_max_num_queries
+):
+    for number in range(6):
+        version = version_of(project, f"Evaluator {number}")
+        for experiment in two:
+            judged(experiment, version, [0.5] * 6)
+    compared(*two, comparative(project), [1.0] * 6)
+    for query in ({}, {"peek": two[0].output_set.first().pk}, {"as": "texts"}):
+        against(as_alice, *two, **query)
+        with django_assert_max_num_queries(15):
+            against(as_alice, *two, **query)
+
+
+# --- Three and more ---------------------------------------------------------------------------------------------------
+@pytest.fixture
+def three(project, two):
+    third = experiment_of(project, 6, "third")
+    version = version_of(project, "Facts")
+    judged(two[1], version, [0.5] * 6)
+    judged(two[0], version, [0.1, 0.6, 0.5, 0.5, 0.5, 0.5])
+    judged(third, version, [0.6, 0.2, 0.5, 0.5, 0.9, 0.5])
+    return (*two, third)
+
+
+def test_several_results_stand_beside_one_baseline(as_alice, three):
+    mine, theirs, third = three
+    response = against(as_alice, mine, theirs, also=third.pk)
+    assert "2 results against old" in words_of(response)
+    assert keys_on(response) == [f"case-00{number}" for number in range(6)]  # the worst gains are −.4, −.3, 0, …
+    assert [line["figure"].counts["regressed"] for line in response.context["entrants"]] == [1, 1]
+    assert "verdicts are Holm-corrected for 2 results judged at once" in words_of(response)
+    assert keys_on(against(as_alice, mine, theirs, also=third.pk, show="disagree")) == ["case-000", "case-001"]
+    assert keys_on(against(as_alice, mine, theirs, also=third.pk, on=third.pk, sort="high"))[0] == "case-004"
+    assert keys_on(against(as_alice, mine, theirs, also=third.pk, show="improved")) == [
+        "case-000",
+        "case-001",
+        "case-004",
+    ]
+
+
+def test_only_cases_that_all_answered_are_rows_of_several(as_alice, three):
+    mine, theirs, third = three
+    third.output_set.order_by("pk")[2].delete()
+    assert "case-002" not in keys_on(against(as_alice, mine, theirs, also=third.pk))
+
+
+def test_a_result_that_the_version_has_not_judged_says_so(as_alice, project, three):
+    fourth = experiment_of(project, 6, "fourth")
+    said = words_of(against(as_alice, three[0], three[1], also=f"{three[2].pk},{fourth.pk}"))
+    assert "Not comparable: v1 has not judged both. Run v1 on fourth" in said
+
+
+def test_a_case_of_several_opens_with_all_answers(as_alice, three):
+    mine, theirs, third = three
+    output = mine.output_set.first()
+    response = as_alice.get(f"{mine.url_against(theirs.pk)}peek/{output.pk}/", {"also": third.pk})
+    assert [side["name"] for side in response.context["sides"]] == ["old", "new", "third"]
+
+
+@pytest.mark.parametrize("also", ["", "x", "0", "99999999", ",,"])
+def test_nonsense_beside_the_two_is_left_out(as_alice, three, also):
+    assert "new against old" in words_of(against(as_alice, three[0], three[1], also=also))
+
+
+def test_several_cost_the_same_however_many(as_alice, project, three, django_assert_max_num_queries):
+    more = [experiment_of(project, 6, f"more {number}") for number in range(4)]
+    version = three[0].runs.first().version
+    for each in more:
+        judged(each, version, [0.5] * 6)
+    also = ",".join(str(each.pk) for each in (three[2], *more))
+    against(as_alice, three[0], three[1], also=also)
+    with django_assert_max_num_queries(15):
+        against(as_alice, three[0], three[1], also=also)
+
+
+# --- The way in -------------------------------------------------------------------------------------------------------
+def compare(client, project, *experiments):
+    return client.get(reverse("compare", args=[project.slug]), {"experiment": [each.pk for each in experiments]})
+
+
+def test_ticked_results_are_compared_the_oldest_being_the_baseline(as_alice, project, three):
+    mine, theirs, third = three
+    assert compare(as_alice, project, third, mine).url == third.url_against(mine.pk)
+    assert compare(as_alice, project, mine, theirs, third).url == f"{third.url_against(mine.pk)}?also={theirs.pk}"
+    page = text_of(as_alice.get(reverse("experiment-list", args=[project.slug])))
+    assert page.count('name="experiment"') == 3
+
+
+def test_results_that_cannot_be_compared_are_refused_in_words(as_alice, project, two):
+    assert "Tick two results or more." in words_of(compare(as_alice, project, two[0]))
+    apart = compare(as_alice, project, two[0], experiment_of(project, 2, "of other cases"))
+    assert apart.status_code == 422
+    assert "one and the same data set" in words_of(apart)
+
+
+def test_comparisons_can_be_opened_again(as_alice, project, two, facts):
+    assert "Nothing compared yet" in words_of(compare(as_alice, project))
+    against(as_alice, *two)
+    response = compare(as_alice, project)
+    assert two[0].url_against(two[1].pk) in text_of(response)
+    assert "0 better 0 worse of 1" in words_of(response)
+
+
+def test_a_third_result_is_chosen_beside_the_two(as_alice, three):
+    mine, theirs, third = three
+    response = choice(as_alice, mine, **{"with": theirs.pk})
+    assert f"{mine.url_against(theirs.pk)}?also={third.pk}" in text_of(response)
+    assert "set beside those that you compare" in words_of(response)

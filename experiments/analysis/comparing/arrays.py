@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection
 
 from evaluators.core import Status
-from evaluators.stats.estimate import Moments
+from evaluators.stats.estimate import SAME, Moments
 from experiments.analysis.vectors import columns_of
 from experiments.models import Experiment, Output, Run
 
@@ -162,5 +162,5 @@ def moments(values: NDArray[float64], cases: NDArray[int64]) -> Moments:
         least=float(values.min()),
         most=float(values.max()),
         is_binary=bool(((values == 0) | (values == 1)).all()),
-        apart=int((abs(sums) > 1e-12).sum()),
+        apart=int((numpy.abs(sums) > SAME).sum()),
     )
