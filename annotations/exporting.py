@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from django.db.models import QuerySet
 
-from annotations.models import Grade, GradeState, Queue
+from annotations.models import Grade, GradeState
 from annotations.queueing import config_of
+from evaluators.models import EvaluatorVersion
 from evaluators.scoring import PercentageScoring
 from experiments.analysis.exporting import harmless
 
@@ -41,48 +42,54 @@ COLUMNS = {
 }
 
 
-def grades_of(queue: Queue) -> QuerySet[Grade]:
-    """All grades of a queue, those that were replaced or taken back as well, output by output."""
-    return Grade.objects.filter(item__queue=queue).order_by("output", "pk")
+Names = Mapping[str, str]  # what people are called instead, where a reader must not know who they are
 
 
-def as_jsonl(queue: Queue) -> Iterator[str]:
-    for record in _records(queue):
+def as_jsonl(grades: QuerySet[Grade], names: Names) -> Iterator[str]:
+    for record in _records(grades, names):
         yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def as_csv(queue: Queue) -> Iterator[str]:
+def as_csv(grades: QuerySet[Grade], names: Names) -> Iterator[str]:
     yield ",".join(COLUMNS) + "\r\n"
     buffer = io.StringIO()
     table = csv.writer(buffer)
-    for record in _records(queue):
+    for record in _records(grades, names):
         table.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in record.values()])
         if buffer.tell() > 60_000:
             yield _emptied(buffer)
     yield _emptied(buffer)
 
 
-def as_tasks(queue: Queue) -> Iterator[str]:
+def as_tasks(grades: QuerySet[Grade], names: Names) -> Iterator[str]:
     """One JSON list; only the grades that count, since Label Studio keeps no history of its own."""
-    ranges = {version.pk: config_of(version).scoring for version in queue.versions.select_related("evaluator")}
-    rows = grades_of(queue).filter(is_current=True, is_decision=False, is_repeat=False)
+    versions = EvaluatorVersion.objects.filter(pk__in=grades.order_by().values("version")).select_related("evaluator")
+    ranges = {version.pk: config_of(version).scoring for version in versions}
+    rows = in_order(grades.filter(is_current=True, is_decision=False, is_repeat=False))
     rows = rows.select_related("version__evaluator", "output__case", "output__body", "person", "baseline_output__body")
     before = "["
-    for _, grades in groupby(rows.iterator(chunk_size=BATCH), key=lambda grade: grade.output_id):
-        yield before + json.dumps(_task(list(grades), ranges), ensure_ascii=False)
+    subjects = groupby(rows.iterator(chunk_size=BATCH), key=lambda grade: (grade.output_id, grade.baseline_output_id))
+    for _, said in subjects:
+        yield before + json.dumps(_task(list(said), ranges, names), ensure_ascii=False)
         before = ",\n"
     yield "]\n" if before != "[" else "[]\n"
 
 
-def _records(queue: Queue) -> Iterator[dict[str, Any]]:
-    for row in grades_of(queue).values_list(*COLUMNS.values()).iterator(chunk_size=BATCH):
+def in_order(grades: QuerySet[Grade]) -> QuerySet[Grade]:
+    """Output by output, and of each what was said first first."""
+    return grades.order_by("output", "baseline_output", "pk")
+
+
+def _records(grades: QuerySet[Grade], names: Names) -> Iterator[dict[str, Any]]:
+    for row in in_order(grades).values_list(*COLUMNS.values()).iterator(chunk_size=BATCH):
         record = dict(zip(COLUMNS, row, strict=True))
+        record["person"] = names.get(record["person"], record["person"])
         record["said"] = SAID[GradeState(record["said"])]
         record["created_at"] = record["created_at"].isoformat(timespec="seconds")
         yield record
 
 
-def _task(grades: list[Grade], ranges: dict[int, Any]) -> dict[str, Any]:
+def _task(grades: list[Grade], ranges: dict[int, Any], names: Names) -> dict[str, Any]:
     """An output with what every person said of it, as one annotation each."""
     output, other = grades[0].output, grades[0].baseline_output
     data = {
@@ -93,22 +100,22 @@ def _task(grades: list[Grade], ranges: dict[int, Any]) -> dict[str, Any]:
         "outputs": output.body.outputs,
     }
     if other:
-        data["baseline_outputs"] = other.body.outputs
+        data |= {"baseline": other.experiment_id, "baseline_outputs": other.body.outputs}
     by_person: dict[int, list[Grade]] = {}
     for grade in grades:
         by_person.setdefault(grade.person_id, []).append(grade)
-    annotations = [_annotation(said, ranges) for said in by_person.values()]
+    annotations = [_annotation(said, ranges, names) for said in by_person.values()]
     return {"id": output.pk, "data": data, "annotations": annotations}
 
 
-def _annotation(grades: list[Grade], ranges: dict[int, Any]) -> dict[str, Any]:
+def _annotation(grades: list[Grade], ranges: dict[int, Any], names: Names) -> dict[str, Any]:
     first = grades[0]
     result = [_result(grade, ranges.get(grade.version_id)) for grade in grades if grade.state == GradeState.GRADED]
     if first.comment:
         result.append(_region("comment", "textarea", {"text": [first.comment]}))
     return {
         "id": first.pk,
-        "completed_by": {"username": first.person.username},
+        "completed_by": {"username": names.get(first.person.username, first.person.username)},
         "was_cancelled": first.state != GradeState.GRADED,
         "lead_time": first.seconds,
         "created_at": first.created_at.isoformat(),

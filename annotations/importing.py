@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from annotations.access import graders_of
 from annotations.answers import MOST_COMMENT, Answer, BadAnswer, field_of, read
@@ -23,10 +25,13 @@ from evalstudio.projects.models import User
 from evalstudio.web.foreign import id_in, is_storable
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import EnumScoring
+from experiments.analysis.exporting import harmless
 from experiments.ledger.outside import Fault, Taken
 
 BATCH = 500  # rows a transaction
-FALSE = ("false", "no", "0")
+TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0")
+BROUGHT = ", imported by "
+MOST_NAME = User._meta.get_field("username").max_length
 NO_GRADE = ("skipped",)
 
 
@@ -46,17 +51,20 @@ class _Said:
     case: str
     attempt: int
     experiment: int | None
+    baseline: int | None
     version: EvaluatorVersion
     person: User
     answer: Answer
     seconds: float | None
+    at: datetime
 
 
 def take(queue: Queue, rows: Iterable[tuple[int, Any]], by: User, taken: Taken) -> None:
     """Store the grades of rows, each with its line; those that are wrong are named, the others are kept.
 
-    A row names its `case`, where there are several an `attempt` or the id of an `experiment`, and says a `label`, a
-    `number` of the scale or a `score` from 0 to 1, by an `evaluator` and a `person` where there is a choice.
+    A row names its `case`, where there are several an `attempt` or the ids of `experiment` and `baseline`, and says a
+    `label`, a `number` of the scale or a `score` from 0 to 1, by an `evaluator` and a `person` where there is a choice.
+    Who is not known here becomes a person without access, whose name says who brought their grades.
     """
     reader = _Reader(queue, by)
     said = reader.read(((place, one) for place, row in rows for one in flat(row)), taken)
@@ -73,15 +81,16 @@ def _store(queue: Queue, batch: Sequence[_Said], by: User, taken: Taken) -> None
     for row in batch:
         found = items.get((row.case, row.attempt), [])
         found = [item for item in found if row.experiment in (None, item.output.experiment_id)]
+        found = [item for item in found if row.baseline is None or row.baseline == _baseline(item)]
         if len(found) == 1:
             fresh[found[0].pk, row.person.pk, row.version.pk] = found[0], row
             touched[found[0].pk, row.person.pk] = found[0]
         else:
             why = "Several results have this case: give the id of the experiment." if found else "Not in this queue."
             taken.refuse(Fault(row.place, "experiment" if found else "case", row.case, why))
-    _keep(queue, list(fresh.values()), taken)
+    changed = _keep(queue, list(fresh.values()), taken)
     _take_seats(touched)
-    settle_items(queue, list({item.pk: item for item in touched.values()}.values()), by)
+    settle_items(queue, list(changed.values()), by)
 
 
 def _items(queue: Queue, batch: Sequence[_Said]) -> dict[tuple[str, int], list[Item]]:
@@ -94,22 +103,26 @@ def _items(queue: Queue, batch: Sequence[_Said]) -> dict[tuple[str, int], list[I
     return items
 
 
-def _keep(queue: Queue, rows: Sequence[tuple[Item, _Said]], taken: Taken) -> None:
-    """Grades for what is new; what a person had said otherwise gives way to it."""
+def _baseline(item: Item) -> int | None:
+    return item.baseline_output.experiment_id if item.baseline_output else None
+
+
+def _keep(queue: Queue, rows: Sequence[tuple[Item, _Said]], taken: Taken) -> dict[int, Item]:
+    """Grades for what is new; what a person had said otherwise gives way to it. The items that got any, by id."""
     outputs = {item.output_id for item, _ in rows}
     current = Grade.objects.filter(output__in=outputs, is_current=True, is_decision=False, is_repeat=False)
     known = {(each.output_id, each.baseline_output_id, each.person_id, each.version_id): each for each in current}
-    former, fresh = [], []
+    former, fresh, changed = [], [], {}
     for item, row in rows:
         before = known.get((item.output_id, item.baseline_output_id, row.person.pk, row.version.pk))
         answer = row.answer
-        if before and (before.state, before.label, before.value, before.comment) == (
-            *(answer.state, answer.label, answer.value, answer.comment),
-        ):
+        said = (answer.state, answer.label, answer.value, answer.comment)
+        if before and (before.state, before.label, before.value, before.comment) == said:
             taken.unchanged += 1
             continue
         if before:
             former.append(before.pk)
+        changed[item.pk] = item
         fresh.append(
             Grade(
                 version=row.version,
@@ -124,12 +137,13 @@ def _keep(queue: Queue, rows: Sequence[tuple[Item, _Said]], taken: Taken) -> Non
                 content_hash=item.content_hash,
                 instructions_version=queue.instructions_version,
                 seconds=row.seconds,
-                created_at=timezone.now(),
+                created_at=row.at,
             )
         )
     Grade.objects.filter(pk__in=former).update(is_current=False)
     Grade.objects.bulk_create(fresh)
     taken.accepted += len(fresh)
+    return changed
 
 
 def _take_seats(touched: Mapping[tuple[int, int], Item]) -> None:
@@ -171,8 +185,8 @@ class _Reader:
             try:
                 if not isinstance(row, Mapping):
                     raise _Wrong("", "A row is an object with the fields case, label and so on.")
-                if str(row.get("is_current", "")).lower() in FALSE or row.get("said") in NO_GRADE:
-                    continue  # of an export: what was replaced, and what is no grade
+                if _is_left_out(row):
+                    continue
                 yield self._said(place, row)
             except _Wrong as wrong:
                 taken.refuse(Fault(place, wrong.at, case, str(wrong)))
@@ -184,10 +198,12 @@ class _Reader:
             _text(row, "case") or _text(row, "key") or _missing("case", "Give the key of the case."),
             _whole(row, "attempt") or 0,
             _whole(row, "experiment"),
+            _whole(row, "baseline"),
             version,
             self._person(_text(row, "person")),
             self._answer(row, version),
             _number(row, "seconds"),
+            _moment(row, "created_at"),
         )
 
     def _version(self, name: str) -> EvaluatorVersion:
@@ -200,19 +216,21 @@ class _Reader:
 
     def _person(self, name: str) -> User:
         if name and name not in self.people:
-            raise _Wrong("person", f"“{name[:80]}” is nobody who may grade in this project.")
+            self.people[name] = _stranger(name, self.by)
         return self.people[name] if name else self.by
 
     def _answer(self, row: Mapping[str, Any], version: EvaluatorVersion) -> Answer:
         comment = _text(row, "comment")
         scoring = self.scorings[version.pk]
         cannot = _text(row, "said") == "cannot judge"
-        score = _number(row, "score")
-        if not cannot and not isinstance(scoring, EnumScoring) and score is not None and "number" not in row:
+        score, label = _number(row, "score"), _text(row, "label")
+        if not cannot and not label and score is not None and "number" not in row:
             if not 0 <= score <= 1:
                 raise _Wrong("score", "A score is a number from 0 to 1.")
-            return Answer(GradeState.GRADED, "", score, comment[:MOST_COMMENT])
-        given = _text(row, "label") if isinstance(scoring, EnumScoring) else row.get("number")
+            if not isinstance(scoring, EnumScoring):
+                return Answer(GradeState.GRADED, "", score, comment[:MOST_COMMENT])
+            label = _label_of(scoring, score)
+        given = label if isinstance(scoring, EnumScoring) else row.get("number")
         try:
             said = {field_of(version): given, "comment": comment}
             return read(said, [version], is_flipped=False, cannot=cannot)[version.pk]
@@ -221,13 +239,54 @@ class _Reader:
             raise _Wrong(at, str(error)) from None
 
 
+def _is_left_out(row: Mapping[str, Any]) -> bool:
+    """What an export tells besides first grades that count: replaced ones, skips, decisions and second askings."""
+    others = (row.get("is_decision"), row.get("is_repeat"))
+    is_former = str(row.get("is_current", "")).lower() in FALSE
+    return is_former or row.get("said") in NO_GRADE or any(str(each).lower() in TRUE for each in others)
+
+
+def _stranger(name: str, by: User) -> User:
+    """A person who cannot sign in and belongs to no project, under whose name such grades are kept."""
+    known_as = f"{name[:80]}{BROUGHT}{by.username}"[:MOST_NAME]
+    if BROUGHT in name and User.objects.filter(username=name, is_active=False).exists():
+        known_as = name  # of an export
+    person, made = User.objects.get_or_create(username=known_as, defaults={"is_active": False})
+    if made:
+        person.set_unusable_password()
+        person.save(update_fields=["password"])
+    return person
+
+
+def _label_of(scoring: EnumScoring, score: float) -> str:
+    """The one option that counts this much."""
+    labels = [option.label for option in scoring.options if abs(option.value - score) < 1e-9]
+    if len(labels) != 1:
+        found = "Several options" if labels else "No option"
+        raise _Wrong("label", f"{found} of the scale would be {score:g}. Give the label.")
+    return labels[0]
+
+
+def _moment(row: Mapping[str, Any], name: str) -> datetime:
+    """When it was said, as far as the row tells: now at the latest."""
+    try:
+        said = parse_datetime(_text(row, name))
+    except ValueError:
+        said = None
+    now = timezone.now()
+    if said is None:
+        return now
+    return min(now, said if timezone.is_aware(said) else said.replace(tzinfo=UTC))
+
+
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     if value is None:
         return ""
     if not isinstance(value, str | int | float) or isinstance(value, bool) or not is_storable(str(value)):
         raise _Wrong(name, "Give it as text that can be stored.")
-    return str(value).strip()
+    text = str(value).strip()
+    return text[1:] if text.startswith("'") and harmless(text[1:]) == text else text
 
 
 def _whole(row: Mapping[str, Any], name: str) -> int | None:

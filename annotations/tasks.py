@@ -20,8 +20,9 @@ def flat(row: Any) -> Iterator[Any]:
 def _of_annotation(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     regions = annotation.get("result")
     regions = [each for each in regions if isinstance(each, Mapping)] if isinstance(regions, list) else []
-    about = {name: data[name] for name in ("case", "key", "attempt", "experiment") if name in data}
+    about = {name: data[name] for name in ("case", "key", "attempt", "experiment", "baseline") if name in data}
     about |= {"person": _person(annotation.get("completed_by")), "seconds": annotation.get("lead_time")}
+    about["created_at"] = annotation.get("created_at")
     about["comment"] = "\n".join(text for region in regions for text in _texts(region))
     if annotation.get("was_cancelled"):
         yield about | {"said": "cannot judge"}
@@ -38,13 +39,15 @@ def _of_annotation(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> It
                 yield named | {"number": number}
             case "rating", {"rating": number}:
                 yield named | {"number": number}
+            case "pairwise", {"selected": "left" | "right" as side}:
+                yield named | {"score": 0.0 if side == "left" else 1.0}
 
 
 def _person(said: Any) -> Any:
     """A name, where there is one: exports of Label Studio itself may hold no more than its own id of a person."""
     if isinstance(said, Mapping):
-        return said.get("username") or said.get("email") or ""
-    return said if isinstance(said, str) else ""
+        return said.get("username") or said.get("email") or _person(said.get("id"))
+    return f"Label Studio {said}" if type(said) is int else said
 
 
 def _texts(region: Mapping[str, Any]) -> list[str]:

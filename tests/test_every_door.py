@@ -198,6 +198,7 @@ PAGES = {
     "run-resume": Door(None, EDITOR),
     "run-retry": Door(None, EDITOR),
     "run-bound": Door(None, EDITOR),
+    "evaluator-grades": Door(VIEWER),
     "evaluator-agreement": Door(VIEWER, reviewers=True),
     "grades-beside": Door(VIEWER, EDITOR),
     "queue-ask-again": Door(None, EDITOR),
@@ -282,6 +283,7 @@ API = {
     "api-item-grade": Door(None, REVIEWER),
     "api-evaluator-people": Door(VIEWER),  # and an editor may PUT who corrects it
     "api-evaluator-judges": Door(VIEWER),
+    "api-queue-grades": Door(None, EDITOR),
     "api-evaluator-agreement": Door(VIEWER, reviewers=True),
     "api-grades": Door(VIEWER),
 }

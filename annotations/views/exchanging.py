@@ -7,17 +7,20 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotations.called import hidden_names
 from annotations.exporting import as_csv, as_jsonl, as_tasks
 from annotations.importing import take
-from annotations.models import Queue
+from annotations.models import Grade, Queue
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import AuditEntry, Role
 from evalstudio.web.pages import page_or_fragment
+from evaluators.models import Evaluator
 from experiments.datasets.importing import formats
 from experiments.datasets.importing.files import Source, check
 from experiments.datasets.importing.rows import BadFile
@@ -52,13 +55,26 @@ class GradesForm(forms.Form):
 @require_safe
 @project_page(Role.VIEWER)
 def grades_export(request: ProjectRequest, pk: int, form: str) -> StreamingHttpResponse:
-    """Every grade of a queue as a file that is written while it is read."""
+    """Every grade of a queue as a file that is written while it is read; with `current` only those that count."""
+    queue = _queue(request, pk)
+    return _file(request, Grade.objects.filter(item__queue=queue), queue.name, form)
+
+
+@require_safe
+@project_page(Role.VIEWER)
+def evaluator_grades(request: ProjectRequest, pk: int, form: str) -> StreamingHttpResponse:
+    """Every grade by an evaluator as such a file, those that were given without a queue as well."""
+    evaluator = get_object_or_404(Evaluator, project=request.project, pk=pk)
+    return _file(request, Grade.objects.filter(version__evaluator=evaluator), evaluator.name, form)
+
+
+def _file(request: ProjectRequest, grades: QuerySet[Grade], name: str, form: str) -> StreamingHttpResponse:
     if form not in FORMATS:
         raise Http404
-    queue = _queue(request, pk)
     write, content_type = FORMATS[form]
-    response = StreamingHttpResponse(write(queue), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="grades-{slugify(queue.name)}.{form}"'
+    wanted = grades.filter(is_current=True) if request.GET.get("current") else grades
+    response = StreamingHttpResponse(write(wanted, hidden_names(grades, request.role)), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="grades-{slugify(name)}.{form}"'
     return response
 
 
