@@ -224,10 +224,12 @@ def contributions(
     """A figure of one label, or an average, and what a case with each pair of labels contributes to it.
 
     The mean of the contributions is the figure, so differences between two tables of the same cases follow from theirs.
+    Pairs that are left out contribute the figure itself.
     """
     table = _Table.of(counts, labels)
     if label:
-        table = replace(table, averaged=(label,))
+        about = {pair: n for pair, n in table.counts.items() if label in pair}  # others contribute the figure itself
+        table = replace(table, averaged=(label,), counts=about)
     value, influences = _over_cases(table, a, b) if of == MICRO else _over_classes(table, of == WEIGHTED, a, b)
     return value, {pair: value + influence for pair, influence in influences.items()}
 

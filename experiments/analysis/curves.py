@@ -64,7 +64,6 @@ class Rows:
     cases: NDArray[Any]
     attempts: NDArray[Any]
     expected: NDArray[Any]  # ids of labels
-    given: NDArray[Any]  # likewise, as the evaluator read them
     best: NDArray[Any]  # likewise, of the highest score
     score: NDArray[Any]  # of the best
     scores: dict[int, NDArray[Any]]  # of the labels that were asked for
@@ -75,7 +74,7 @@ class Rows:
         import numpy as np
 
         wanted = tuple(labels.by_id) if labels.key else asked
-        names = ("outputs", "cases", "attempts", "states", "expected", "labels", BEST_LABEL, BEST_SCORE)
+        names = ("outputs", "cases", "attempts", "states", "expected", BEST_LABEL, BEST_SCORE)
         columns = columns_of([labels.run], (*names, *(f"{SCORE}{pk}" for pk in wanted)))[labels.run.pk]
         there = (columns["states"] == Status.SCORED) & ~np.isnan(columns[BEST_SCORE])
         if labels.key:
@@ -86,8 +85,15 @@ class Rows:
         if labels.key and scores:  # the best of all labels may have another key
             top = Best.of(np.array(list(scores.values())))
             best, score = np.array(list(scores))[top.label], top.score
-        kept = (found[name] for name in ("outputs", "cases", "attempts", "expected", "labels"))
-        return cls(*kept, best, score, scores)
+        return cls(
+            outputs=found["outputs"],
+            cases=found["cases"],
+            attempts=found["attempts"],
+            expected=found["expected"],
+            best=best,
+            score=score,
+            scores=scores,
+        )
 
     def called(self, labels: Labels, threshold: float | None) -> NDArray[Any]:
         """What each row is called, by id: its best label, 0 where that does not reach the threshold.

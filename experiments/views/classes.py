@@ -124,11 +124,12 @@ def _matrix(request: ProjectRequest, page: Classified, shares: str) -> Matrix:
     base = page.run.results_url
 
     def in_results(expected: str, given: str) -> str | None:
-        labels = {"expected": expected} | ({"label": given} if given else {})
-        return f"{base}&{urlencode(labels)}#results" if base else None
+        return f"{base}&expected={expected}{f'&label={given}' if given else ''}#results" if base else None
 
     def below(expected: str, called: str) -> str:
-        return _url(request, expected=expected, called=called or None) + "#cases"
+        return f"{here}&expected={expected}{f'&called={called}' if called else ''}#cases"
+
+    here = _url(request)
 
     assert page.found is not None
     is_here = page.asked.at and page.rows is not None

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from urllib.parse import quote_plus
 
-from evalstudio.web.numbers import percent
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from evalstudio.web.numbers import count, percent
 from evaluators.stats.confusion import AVERAGES, Confusion, OneClass
 from evaluators.stats.estimate import Estimate
+from experiments.analysis.curves import BELOW
 
 SHADES = (0.05, 0.15, 0.45, 0.70)  # shares at which a cell gets the next darker of five shades
+ZERO, DIAGONAL = SafeString('<td><span class="zero">0</span></td>'), ' class="diag"'
 ROW, COLUMN, ALL = SHARES = ("row", "column", "all")  # what the share of a cell is of
-UrlOf = Callable[[str, str], str | None]  # where the cases with these labels are read; "" for any label
+UrlOf = Callable[[str, str], str | None]  # where cases with these labels, quoted, are read; "" for any label
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +36,18 @@ class Cell:
     def is_right(self) -> bool:
         return self.expected == self.given
 
-    @property
-    def shade(self) -> int:
-        return sum(self.share >= limit for limit in SHADES)
+    def drawn(self, of: str) -> SafeString:
+        """The cell as markup. A template would take most of a page's time where labels are many."""
+        if not self.cases:
+            return ZERO
+        shade = sum(self.share >= limit for limit in SHADES)
+        expected, given = escape(self.expected), escape(self.given)
+        whole = {ROW: expected, COLUMN: f"what is called {given}: {expected}", ALL: f"all: {expected}"}[of]
+        tag, link = ("a", f' href="{escape(self.url)}"') if self.url else ("span", "")
+        return SafeString(
+            f'<td{DIAGONAL if self.is_right else ""}><{tag} class="h{shade}"{link}><b>{count(self.cases)}</b>'
+            f'<small>{percent(self.share, 0)}</small><span class="vh"> of {whole} called {given}</span></{tag}></td>'
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +58,7 @@ class Row:
     cases: int
     url: str | None
     cells: list[Cell]
+    drawn: SafeString  # the cells as markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +84,10 @@ class Matrix:
 
 def matrix_of(found: Confusion, url_of: UrlOf, shares_of: str = ROW) -> Matrix:
     """The table with shares of rows, of columns or of all cases."""
-    called = {given: sum(n for (_, each), n in found.counts.items() if each == given) for given in found.columns}
+    called: Counter[str] = Counter()
+    for (_, given), n in found.counts.items():
+        called[given] += n
+    quoted = {label: quote_plus(label) for label in found.columns}
 
     def whole(one: OneClass, given: str) -> int:
         return {ROW: one.support, COLUMN: called[given], ALL: found.cases}[shares_of]
@@ -76,12 +96,13 @@ def matrix_of(found: Confusion, url_of: UrlOf, shares_of: str = ROW) -> Matrix:
         cells = []
         for given in found.columns:
             cases = found.counts.get((one.label, given), 0)
-            url = url_of(one.label, given) if cases else None
+            url = url_of(quoted[one.label], quoted[given]) if cases else None
             cells.append(Cell(one.label, given, cases, cases / (whole(one, given) or 1), url))
-        return Row(one.label, one.support, url_of(one.label, "") if one.support else None, cells)
+        drawn = SafeString("".join(cell.drawn(shares_of) for cell in cells))
+        return Row(one.label, one.support, url_of(quoted[one.label], "") if one.support else None, cells, drawn)
 
     rows = [row(one) for one in found.classes]
-    wrong = [cell for row in rows for cell in row.cells if not cell.is_right and cell.cases > 1]
+    wrong = [cell for row in rows for cell in row.cells if not cell.is_right and cell.cases > 1 and cell.given != BELOW]
     most = max(wrong, key=lambda cell: (cell.cases, cell.share), default=None)
     return Matrix(found.columns, rows, found.classes, of_all(found), found.cases, most, shares_of)
 
