@@ -29,8 +29,8 @@ def settle_items(queue: Queue, items: Sequence[Item], by: Any) -> None:
             run = run_of_people(version, experiment, baseline, by)
             _settle_rows(run, together, come)
     for state in ItemState:
-        among = [pk for pk, outcomes in found.items() if _state(outcomes) == state]
-        Item.objects.filter(pk__in=among).update(state=state)
+        if among := [pk for pk, outcomes in found.items() if _state(outcomes) == state]:
+            Item.objects.filter(pk__in=among).update(state=state)
 
 
 def _outcomes(queue: Queue, items: Sequence[Item], version: EvaluatorVersion) -> dict[Pair, Outcome]:

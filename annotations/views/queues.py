@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
@@ -15,7 +15,7 @@ from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.pages import page_or_fragment
 from evalstudio.web.pagination import Order, page_of
-from experiments.models import Experiment
+from experiments.models import Experiment, Run
 
 MOST_AWAITING = 5  # queues on the home page
 MOST_DISPUTED = 50
@@ -63,7 +63,10 @@ def queue_page(request: ProjectRequest, pk: int) -> HttpResponse:
     queue = get_object_or_404(queues.prefetch_related("versions__evaluator"), pk=pk)
     items = Item.objects.filter(queue=queue)
     disputed = items.filter(state=ItemState.DISPUTED).select_related("output__case").order_by("place", "pk")
-    results = Experiment.objects.filter(pk__in=items.values("output__experiment"))
+    graded = Run.objects.filter(experiment=OuterRef("pk"), version__in=queue.versions.all())
+    results = Experiment.objects.filter(
+        Exists(graded), Exists(items.filter(output__experiment=OuterRef("pk"))), project=request.project
+    )
     ctx = {
         "queue": queue,
         "progress": progress_of([queue], request.user)[queue.pk],
