@@ -9,7 +9,7 @@ from experiments.ledger.turn import work
 from experiments.models import Case, OutputBody
 from tests.browser_fixtures import axe_findings, overflow, sign_in
 from tests.experiments.compared import comparative, compared, preference
-from tests.experiments.judged import add_case, add_output, experiment_of, rehearsal_of
+from tests.experiments.judged import add_case, add_output, experiment_of, judged, rehearsal_of, version_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WIDTHS = (320, 700, 1440)
@@ -135,6 +135,78 @@ def test_on_a_narrow_screen_the_answers_stand_under_one_another(visit, page, two
     assert one["y"] + one["height"] <= other["y"] + 1
 
 
+def test_a_regression_is_found_and_read_by_the_keyboard_alone(visit, page, project, two):
+    facts = version_of(project, "Facts")
+    judged(two[1], facts, [0.5] * 31)
+    judged(two[0], facts, [0.1 if number in (4, 9) else 0.9 if number == 2 else 0.5 for number in range(30)])
+    visit(reverse("experiment-list", args=[project.slug]))
+    for name in ("assistant 2", "assistant 1"):
+        page.get_by_role("checkbox", name=re.compile(f"Compare {name}")).focus()
+        page.keyboard.press("Space")
+    page.get_by_role("button", name="Compare ticked").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="assistant 1 against assistant 2").wait_for()
+    page.get_by_role("link", name="Swap sides").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="assistant 2 against assistant 1").wait_for()
+    page.get_by_role("link", name="2 regressed by Facts").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**show=regressed**")
+    page.locator(".chip[aria-current=true]", has_text="Regressed").wait_for()
+    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-004", "case-009"]
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    settle(page, "case-004")
+    page.keyboard.press("d")
+    page.locator("#peek ins", has_text="I am sorry!").wait_for()
+    assert "text=inline" in page.url
+    page.keyboard.press("j")
+    settle(page, "case-009")
+    assert page.locator("#peek .panel-h", has_text="Facts").get_by_text("−40.0 pts").is_visible()
+    address = page.url
+    page.keyboard.press("Escape")
+    page.goto(address)
+    settle(page, "case-009")
+
+
+def test_charts_are_drawn_and_a_bar_leads_to_its_pairs(visit, page, project, two):
+    for name in ("Facts", "Tone"):
+        version = version_of(project, name)
+        judged(two[1], version, [0.5] * 31)
+        judged(two[0], version, [0.1 if number < 3 else 0.5 for number in range(30)])
+    visit(two[0].url_against(two[1].pk))
+    page.locator(".compare-c > summary").click()
+    page.locator("[data-chart][data-drawn]").nth(1).wait_for()
+    chart = page.locator("[data-chart]").nth(1)
+    chart.locator(".chart-table > summary").click()
+    chart.get_by_role("link").first.click()
+    page.wait_for_url("**from=**")
+    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-000", "case-001", "case-002"]
+
+
+@pytest.fixture
+def three(project, two):
+    third = experiment_of(project, 30, "assistant 3")
+    facts = version_of(project, "Facts")
+    judged(two[1], facts, [0.5] * 31)
+    for number, each in enumerate((two[0], third)):
+        judged(each, facts, [(number * 7 + at) % 10 / 10 for at in range(30)])
+    return third
+
+
+def test_more_than_two_results_pass_axe_and_fit_every_width(visit, page, project, two, three):
+    pair = two[0].url_against(two[1].pk)
+    for address in (f"{pair}?also={three.pk}", f"{pair}?as=texts&text=inline", reverse("compare", args=[project.slug])):
+        visit(address)
+        page.wait_for_load_state("networkidle")
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 900})
+                assert overflow(page) <= 0, f"{address}, {width} px, {theme}"
+            assert axe_findings(page) == [], (address, theme)
+
+
 PAGES = {
     "choice": lambda mine, theirs: reverse("comparison-choice", args=[mine.project.slug, mine.pk]),
     "pair": lambda mine, theirs: mine.url_against(theirs.pk),
@@ -145,6 +217,10 @@ PAGES = {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_pass_axe_in_both_themes_and_fit_every_width(visit, page, project, two, run, name):
+    facts = version_of(project, "Facts")
+    judged(two[0], facts, [0.1, 0.9] * 15)
+    judged(two[1], facts, [0.5] * 31)
+    judged(two[1], version_of(project, "An evaluator that judged only one side"), [0.5] * 31)
     Case.objects.filter(key="case-000").update(key="a-key-without-any-blank-" * 4)
     two[0].system.name = "an assistant with a name that its maker did not keep short " * 2
     two[0].system.save()
