@@ -79,7 +79,6 @@ def matrix(pairs: Sequence[Pair], name: Callable[[int], str], weighted: bool) ->
         "xgap": 1,
         "ygap": 1,
         "colorbar": {"thickness": 8, "outlinewidth": 0},
-        "texttemplate": "%{z:.2f}",
         "hovertemplate": "%{y} and %{x}: %{text}<extra></extra>",
     }
     layout = {"yaxis": {"autorange": "reversed"}}
