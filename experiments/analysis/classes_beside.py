@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evaluators.labels import key_of
 from evaluators.stats.confusion import AVERAGES, F1, PRECISION, RECALL, Classes, Counts, contributions
+from evaluators.stats.estimate import Moments
 from evaluators.stats.paired import Difference, difference_of
 from experiments.analysis.classes import Classified
 from experiments.analysis.comparing.arrays import moments
@@ -81,51 +82,79 @@ def gains(ours: Classified, theirs: Classified) -> Gains | None:
     both = _paired(ours, theirs)
     if both is None:
         return None
-    sides, cases = both
+    sides, cases, sizes = both
+    pairs = int(sizes.sum())
     classes = told_apart(ours.run.version) or Classes(())
     labels = tuple(one.label for one in ours.found.classes) if ours.found else ()
 
     def gain(name: str, **of: Any) -> Gain:
         values, each = zip(*(side.figure(labels, **of) for side in sides), strict=True)
-        difference = difference_of(moments(each[0] - each[1], cases), len(cases))
+        gained = each[0] - each[1]
+        sums = moments(gained, cases) if cases is not None else _weighted(gained, sizes)
+        difference = difference_of(sums, pairs)
         return Gain(name, values[0], values[1], difference)
 
     average = classes.positive or classes.average
     named = f" of “{average}”" if classes.positive else f", {average}"
     whole = {"of": average} if average in AVERAGES else {"label": average}
     return Gains(
-        len(cases),
+        pairs,
         [gain("Accuracy", kind=None), *(gain(f"{name}{named}", kind=kind, **whole) for name, kind in KINDS)],
         [OfLabel(label, [gain(name, kind=kind, label=label) for name, kind in KINDS]) for label in labels],
     )
 
 
+def _weighted(values: NDArray[Any], sizes: NDArray[Any]) -> Moments:
+    """The sums where every pair is a case of its own, of values that so many pairs have each."""
+    total, n = float(sizes @ values), int(sizes.sum())
+    return Moments(
+        n=n,
+        clusters=n,
+        total=total,
+        squares=float(sizes @ values**2),
+        products=total,
+        sizes=float(n),
+        least=float(values.min()),
+        most=float(values.max()),
+        apart=int(sizes[abs(values) > 1e-12].sum()),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The labels of one run over the pairs: places in `texts`."""
+    """The labels of one run over the pairs, or over the kinds of pairs with their `sizes`: places in `texts`."""
 
     texts: list[str]
     expected: NDArray[Any]
     called: NDArray[Any]
+    sizes: NDArray[Any]
     counts: Counts
 
+    @classmethod
+    def of(cls, texts: list[str], expected: NDArray[Any], called: NDArray[Any], sizes: NDArray[Any]) -> _Side:
+        return cls(texts, expected, called, sizes, dict(_counted(texts, expected, called, sizes)))
+
     def figure(self, labels: tuple[str, ...], kind: Any, **of: Any) -> tuple[float, NDArray[Any]]:
-        """A figure, and for each row what it contributes: the mean of those is the figure."""
+        """A figure, and for each pair what it contributes: the mean of those is the figure."""
         import numpy as np
 
         if kind is None:
             right = (self.expected == self.called).astype(float)
-            return float(right.mean()), right
+            return float(right @ self.sizes / self.sizes.sum()), right
         value, each = contributions(self.counts, labels, *kind, **of)
         table = np.full((len(self.texts), len(self.texts)), value)
-        places = {text: place for place, text in enumerate(self.texts)}
         for (expected, called), contribution in each.items():
-            table[places[expected], places[called]] = contribution
+            table[bisect_left(self.texts, expected), bisect_left(self.texts, called)] = contribution
         return value, table[self.expected, self.called]
 
 
-def _paired(ours: Classified, theirs: Classified) -> tuple[list[_Side], NDArray[Any]] | None:
-    """Both sides over the outputs that answer the same case in the same attempt, in the order of cases."""
+Both = tuple[list[_Side], "NDArray[Any] | None", "NDArray[Any]"]
+
+
+def _paired(ours: Classified, theirs: Classified) -> Both | None:
+    """Both sides over the outputs that answer the same case in the same attempt, their cases and how many each stands
+    for. Where no case has several, pairs with the same three labels stand together, and cases are None.
+    """
     import numpy as np
 
     known = [_texts(page) for page in (ours, theirs)]
@@ -133,18 +162,26 @@ def _paired(ours: Classified, theirs: Classified) -> tuple[list[_Side], NDArray[
     tables = [_labelled(page, each, texts) for page, each in zip((ours, theirs), known, strict=True)]
     keys = [cases * ATTEMPTS + attempts for cases, attempts, _, _ in tables]
     shared, mine, other = np.intersect1d(*keys, return_indices=True)
-    same = tables[0][2][mine] == tables[1][2][other]
-    mine, other, cases = mine[same], other[same], shared[same] // ATTEMPTS
+    right, first, second = tables[0][2][mine], tables[0][3][mine], tables[1][3][other]
+    same = right == tables[1][2][other]  # the two may merge labels in different ways
+    right, first, second, cases = right[same], first[same], second[same], shared[same] // ATTEMPTS
     if not len(cases):
         return None
-    picked = [(table[2][places], table[3][places]) for table, places in zip(tables, (mine, other), strict=True)]
-    return [_Side(texts, *labels, dict(_counted(texts, *labels))) for labels in picked], cases
+    if (np.diff(cases) == 0).any():
+        sizes = np.ones(len(cases))
+        return [_Side.of(texts, right, called, sizes) for called in (first, second)], cases, sizes
+    several = len(texts)
+    kinds, sizes = np.unique((right * several + first) * several + second, return_counts=True)
+    right, first, second = kinds // several**2, kinds // several % several, kinds % several
+    return [_Side.of(texts, right, called, sizes) for called in (first, second)], None, sizes
 
 
-def _counted(texts: list[str], right: NDArray[Any], given: NDArray[Any]) -> Iterator[tuple[tuple[str, str], int]]:
+def _counted(
+    texts: list[str], right: NDArray[Any], given: NDArray[Any], sizes: NDArray[Any]
+) -> Iterator[tuple[tuple[str, str], int]]:
     import numpy as np
 
-    cells = np.bincount(right * len(texts) + given, minlength=len(texts) ** 2)
+    cells = np.bincount(right * len(texts) + given, sizes, minlength=len(texts) ** 2)
     for place in np.flatnonzero(cells):
         expected, called = divmod(int(place), len(texts))
         yield (texts[expected], texts[called]), int(cells[place])

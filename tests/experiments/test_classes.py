@@ -469,3 +469,25 @@ def test_outputs_with_scores_of_no_use_are_unscored_with_a_sentence(project, as_
     assert (summary.counts["scored"], summary.counts["unscored"]) == (2, 3)
     assert "outputs.scores should be a number for each label." in text_of(as_alice.get(run.get_absolute_url()))
     assert Output.objects.count() == 5
+
+
+def test_cases_with_several_outputs_widen_the_interval_of_a_difference(project, as_alice):
+    def seen(first, second):
+        address = f"/api/projects/{project.slug}/runs/{first.pk}/classes/beside/{second.pk}/"
+        return as_alice.get(address).json()["whole"][0]["difference"]
+
+    run = scored(project, drawn(60, skill=0.6, seed=1))
+    other = scored(project, drawn(60, skill=0.2, seed=2), system="assistant 2")
+    once = seen(run, other)
+    for each in (run, other):
+        for output in list(Output.objects.filter(experiment=each.experiment).select_related("body")):
+            again = Output.objects.create(
+                experiment=each.experiment, case=output.case, attempt=1, content_hash=output.content_hash
+            )
+            OutputBody.objects.create(output=again, outputs=output.body.outputs)
+    runs = [start(each.version, each.experiment) for each in (run, other)]
+    work("cpu")
+    twice = seen(*map(fresh, runs))
+    assert (twice["n"], twice["clusters"]) == (120, 60)
+    assert twice["value"] == pytest.approx(once["value"])
+    assert twice["high"] - twice["low"] == pytest.approx(once["high"] - once["low"], rel=0.05)  # nothing new is known
