@@ -116,6 +116,7 @@ def pages() -> list[tuple[str, str]]:
 
     board, charts = reverse("leaderboard", args=["large"]), reverse("leaderboard-charts", args=["large"])
     return [
+        ("runs, a plain list to compare with", reverse("run-list", args=["large"])),
         ("leaderboard", board),
         ("leaderboard, by cost", f"{board}?sort=cost"),
         ("leaderboard, one split", f"{board}?split=test"),

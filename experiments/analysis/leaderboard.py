@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Exists, Max, OuterRef, Q
@@ -68,6 +69,10 @@ class Entrant:
     def pk(self) -> int:
         return self.experiment.pk
 
+    @cached_property
+    def url(self) -> str:
+        return self.experiment.get_absolute_url()
+
     @property
     def missing(self) -> int:
         """How many cases of its data set it did not answer, where those are many."""
@@ -116,6 +121,7 @@ class Board:
         """None while places are being worked out."""
         return self.ranked.place_of(entrant.pk) if self.ranked else Place(untold="Nobody is judged yet.")
 
+    @cached_property
     def rows(self) -> list[Entrant]:
         """The systems in the order that was asked for; those without what they are sorted by come last."""
         by = {

@@ -53,7 +53,7 @@ def as_csv(board: Board) -> str:
     places = ["place from", "place to", "no place because"]
     outputs = ["outputs", "median latency ms", "mean cost usd"]
     writer.writerow([harmless(each) for each in ("system", "experiment", "data set", *places, *outputs, *heads)])
-    for entrant in board.rows():
+    for entrant in board.rows:
         writer.writerow([harmless(each) if isinstance(each, str) else each for each in _line(board, entrant)])
     return buffer.getvalue()
 

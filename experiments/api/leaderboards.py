@@ -110,7 +110,7 @@ def _told(board: Board) -> dict[str, Any]:
         "pairs": board.pairs,
         "is_waiting": board.is_waiting,
         "columns": [_column(column) for column in board.columns],
-        "systems": [_system(board, entrant) for entrant in board.rows()],
+        "systems": [_system(board, entrant) for entrant in board.rows],
     }
 
 

@@ -17,7 +17,7 @@ from evalstudio.web.foreign import id_in
 from evalstudio.web.pages import page_or_fragment
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.charts.leaderboard import came_along, quality_and_cost, telling_cases
-from experiments.analysis.leaderboard import Board, Wish, board_of, datasets_of, results_of
+from experiments.analysis.leaderboard import Board, Entrant, Wish, board_of, datasets_of, results_of
 from experiments.analysis.leaderboard_columns import Cell, Judged, question_about
 from experiments.analysis.leaderboard_telling import as_csv, sentence_of
 from experiments.analysis.leaderboard_trends import trends_of
@@ -71,7 +71,7 @@ def leaderboard_charts(request: ProjectRequest) -> HttpResponse:
         is_waiting = is_waiting or found is None
         if found:
             keys = dict(Case.objects.filter(pk__in=found["cases"]).values_list("pk", "key"))
-            charts.append(telling_cases(board, judged, found, keys, board.rows()))
+            charts.append(telling_cases(board, judged, found, keys, board.rows))
     if judged and board.dataset and not board.wish.slice:
         charts.append(came_along(trends_of(board.dataset, judged), judged))
     ctx = {"charts": [chart for chart in charts if chart], "board": board, "is_waiting": is_waiting, "tab": "systems"}
@@ -150,14 +150,13 @@ def _rows(board: Board) -> list[dict[str, Any]]:
     return [
         {
             "entrant": entrant,
-            "url": entrant.experiment.get_absolute_url(),
             "place": place,
             "tied": [names[pk] for pk in place.tied_with] if place else [],
             "cells": [
                 (column, column.cells.get(entrant.pk), column.others.get(entrant.pk)) for column in board.columns
             ],
         }
-        for entrant in board.rows()
+        for entrant in board.rows
         for place in [board.place_of(entrant)]
     ]
 
@@ -168,18 +167,18 @@ def _shares(board: Board) -> dict[str, Any] | None:
     if not shown:
         return None
     rows = [
-        (entrant, [_share(board, column.cells.get(entrant.pk)) for column in shown])
-        for entrant in board.rows()
+        (entrant, [_share(board, entrant, column.cells.get(entrant.pk)) for column in shown])
+        for entrant in board.rows
         if any(entrant.pk in column.cells for column in shown)
     ]
     return {"columns": shown, "rows": rows}
 
 
-def _share(board: Board, cell: Cell | None) -> dict[str, Any] | None:
+def _share(board: Board, entrant: Entrant, cell: Cell | None) -> dict[str, Any] | None:
     """One cell. What is counted opens those cases; of a slice the results page cannot show them apart."""
     if cell is None:
         return None
-    base = None if board.wish.slice else cell.run.results_url
+    base = None if board.wish.slice else f"{entrant.url}?by={cell.run.pk}"
     parts = [
         (name, word, cell.counts.get(name, 0), f"{base}&show={show}" if base else None)
         for name, word, show in (

@@ -52,7 +52,7 @@ def quality_and_cost(board: Board) -> Chart | None:
         "textposition": ["top left" if cost > 0.7 * dearest else "top right" for _, _, cost in shown],
         "error_y": _errors([figure for _, figure, _ in shown]),
         "marker": {"color": ACCENT, "size": 9},
-        "customdata": [entrant.experiment.get_absolute_url() for entrant, _, _ in shown],
+        "customdata": [entrant.url for entrant, _, _ in shown],
         "hovertemplate": "%{text}: %{y}, $%{x:.2f} per 1,000<extra></extra>",
         "cliponaxis": False,
     }
@@ -63,7 +63,7 @@ def quality_and_cost(board: Board) -> Chart | None:
     }
     rows: list[list[str | Link]] = [
         [
-            Link(entrant.experiment.system.name, entrant.experiment.get_absolute_url()),
+            Link(entrant.experiment.system.name, entrant.url),
             figure_said(figure, judged),
             numbers.usd(cost),
             numbers.duration(entrant.latency_ms) if entrant.latency_ms is not None else "–",
@@ -174,7 +174,7 @@ def _short(entrant: Entrant) -> str:
 
 
 def _urls(entrant: Entrant, run_id: int, outputs: Sequence[int | None]) -> list[str | None]:
-    base = f"{entrant.experiment.get_absolute_url()}?by={run_id}&peek="
+    base = f"{entrant.url}?by={run_id}&peek="
     return [f"{base}{output}" if output else None for output in outputs]
 
 
