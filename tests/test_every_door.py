@@ -240,7 +240,7 @@ API = {
     "api-catalogue": Door(VIEWER),
     "api-processor": Door(VIEWER, EDITOR),
     "api-processor-try": Door(None, EDITOR),
-    "api-run-defaults": Door(VIEWER, EDITOR),
+    "api-run-defaults": Door(VIEWER),  # and an editor may PUT them
     "api-scales": Door(VIEWER, EDITOR),
     "api-scale": Door(VIEWER),
     "api-scale-archive": Door(None, EDITOR),
