@@ -150,7 +150,7 @@ def _context(
     faults: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """What the template of an item shows; `queue` is the item's, where it is at hand already."""
-    said = typed.dict() if typed is not None else None
+    said = {name: str(value) for name, value in typed.items()} if typed is not None else None
     screen = screen_of(item, request.user, (queue or item.queue).asked, typed=said, faults=faults)
     return {"screen": screen, "faults": faults or {}, "reasons": REASONS}
 

@@ -168,8 +168,8 @@ def _paired(ours: Classified, theirs: Classified) -> Both | None:
     if not len(cases):
         return None
     if (np.diff(cases) == 0).any():
-        sizes = np.ones(len(cases))
-        return [_Side.of(texts, right, called, sizes) for called in (first, second)], cases, sizes
+        ones = np.ones(len(cases))
+        return [_Side.of(texts, right, called, ones) for called in (first, second)], cases, ones
     several = len(texts)
     kinds, sizes = np.unique((right * several + first) * several + second, return_counts=True)
     right, first, second = kinds // several**2, kinds // several % several, kinds % several

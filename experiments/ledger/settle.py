@@ -67,7 +67,8 @@ def _settle_together(book: Book, scored: Sequence[Scored]) -> set[int]:
             keep_replies(replies)
         settled = _update_rows(scored, labels)
         kept = ((row_id, score) for row_id, score in scored if row_id in settled)
-        keep_words(kept if book.keeps_details else ((row_id, _bare(score)) for row_id, score in kept), partial(_id_in, labels))
+        said = kept if book.keeps_details else ((row_id, _bare(score)) for row_id, score in kept)
+        keep_words(said, partial(_id_in, labels))
         answers = {row_id: score for row_id, score in scored if row_id in settled and isinstance(score, Answer)}
         if book.answers_of and answers:
             keep_answers(book.answers_of, answers)

@@ -64,7 +64,7 @@ def test_what_only_one_side_has_is_counted_and_named(two):
 
 
 def test_a_case_whose_content_was_edited_is_told_from_one_that_is_missing(two):
-    mine, theirs = two
+    mine, _ = two
     dataset = mine.dataset_version.dataset
     add_output(mine, Case.objects.create(dataset=dataset, key="case-000", content_hash="edited", inputs={"q": "new"}))
     facts = facts_of(*two)

@@ -156,8 +156,8 @@ def progress(counts: Any, label: str = "", of: str = "scores") -> dict[str, Any]
     parts, settled, total = marks.progress_parts(counts)
     words = marks.ANSWERED if of == "answers" else {}
     parts = [part | {"word": words.get(part["key"], part["word"])} for part in parts]
-    words = f"{numbers.count(settled)} of {numbers.count(total)} settled"
-    return {"parts": parts, "spoken": f"{label}: {words}" if label else words}
+    said = f"{numbers.count(settled)} of {numbers.count(total)} settled"
+    return {"parts": parts, "spoken": f"{label}: {said}" if label else said}
 
 
 @register.inclusion_tag("_chart.html")
