@@ -42,3 +42,12 @@ def test_agreement_is_drawn_and_a_disagreement_opens(page, live_server, alice, p
     page.get_by_role("button", name="Keep").click()
     page.get_by_text("It tells who gets it right").wait_for()
     assert Grade.objects.filter(item__known__isnull=False).count() == 3
+
+
+def test_the_page_of_a_human_evaluator_shows_the_figures(page, live_server, alice, project, evaluator):
+    sign_in(page, live_server, alice)
+    page.goto(live_server.url + evaluator.get_absolute_url())
+    section = page.get_by_role("region", name="Agreement of people")
+    section.get_by_role("heading", name="Krippendorff’s alpha").wait_for()
+    assert section.locator("[data-chart]").count() == 0
+    assert axe_findings(page) == []
