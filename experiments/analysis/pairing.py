@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from evalstudio.web.numbers import moment
-from experiments.models import Experiment, Output
+from experiments.models import Experiment, Output, Source
 
 
 def names_of(experiment: Experiment, baseline: Experiment) -> tuple[str, str]:
@@ -40,10 +41,28 @@ def comparable(experiment: Experiment) -> QuerySet[Experiment]:
 
 
 def in_common(experiment: Experiment, others: Iterable[Experiment]) -> dict[int, int]:
-    """How many cases each of the others answered that this one did, too, by the other's id. One query."""
-    outputs = Output.objects.filter(_has_partner(experiment), experiment__in=others).order_by()
-    counted = outputs.values("experiment").annotate(n=Count("case", distinct=True))
-    return dict(counted.values_list("experiment", "n"))
+    """How many cases each of the others answered that this one did, too, by the other's id.
+
+    One query; none for those that are complete and were counted before.
+    """
+    keys = {each.pk: _key_of_common(experiment, each) for each in others}
+    known = cache.get_many([key for key in keys.values() if key])
+    unknown = [pk for pk, key in keys.items() if key not in known]
+    counted: dict[int, int] = {}
+    if unknown:
+        outputs = Output.objects.filter(_has_partner(experiment), experiment__in=unknown).order_by()
+        found = outputs.values("experiment").annotate(n=Count("case", distinct=True))
+        counted = dict(found.values_list("experiment", "n"))
+        cache.set_many({key: counted.get(pk, 0) for pk in unknown if (key := keys[pk])}, timeout=None)
+    return {pk: counted[pk] if pk in counted else known.get(key, 0) for pk, key in keys.items()}
+
+
+def _key_of_common(one: Experiment, other: Experiment) -> str:
+    """Under which the count is kept; empty where either may still get outputs."""
+    if any(each.is_open or each.source == Source.PROMPT for each in (one, other)):
+        return ""
+    first, second = sorted((one, other), key=lambda each: each.pk)
+    return "cases-in-common:" + ":".join(f"{each.pk}:{each.created_at.timestamp()}" for each in (first, second))
 
 
 def _has_partner(other: Experiment) -> Exists:
