@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evaluators.stats.confusion import Confusion
+from evaluators.stats.confusion import Confusion, design_effect
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.columns import Column, columns
+from experiments.analysis.comparing.arrays import moments
 from experiments.analysis.confusion import counts_of, keys_of, of_key, tabulated
 from experiments.analysis.curves import (
     BELOW,
@@ -21,7 +22,7 @@ from experiments.analysis.curves import (
     kept_answers,
 )
 from experiments.analysis.label_scores import texts_of
-from experiments.analysis.vectors import is_kept
+from experiments.analysis.vectors import columns_of, is_kept
 from experiments.analysis.working_out import AT_ONCE
 from experiments.models import Run
 
@@ -139,11 +140,24 @@ def classified(run: Run, asked: Asked, curves: bool = True) -> Classified:
         counts = counts_at(labels, scored.rows, asked.threshold)
     else:
         counts = of_key(counts, key)
-    found = tabulated(run, counts, key) if counts else None
+    has_several = column.figure.clusters != column.figure.n  # outputs or judgements of a case
+    design = _design(run, labels, scored.rows, asked) if has_several and counts else 1.0
+    found = tabulated(run, counts, key, design) if counts else None
     labels = labels if labels and labels.by_id else None
     return Classified(
         run, column, asked, keys, key, found, labels, scored.rows, scored.areas, scored.curves, scored.waits
     )
+
+
+def _design(run: Run, labels: Labels | None, rows: Rows | None, asked: Asked) -> float:
+    """How many rows are worth one, where a case has several."""
+    if labels and rows is not None and asked.at:
+        cases, right = rows.cases, rows.expected == rows.called(labels, asked.threshold)
+    else:
+        columns = columns_of([run], ("cases", "expected", "labels"))[run.pk]
+        there = (columns["expected"] >= 0) & (columns["labels"] >= 0)
+        cases, right = columns["cases"][there], (columns["expected"] == columns["labels"])[there]
+    return design_effect(moments(right.astype(float), cases))
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,8 @@ def of_key(counts: Counts, key: str) -> Counts:
     return {pair: n for pair, n in counts.items() if key_of(pair[0]) == key}
 
 
-def tabulated(run: Run, counts: Counts, key: str = "") -> Confusion:
+def tabulated(run: Run, counts: Counts, key: str = "", design: float = 1.0) -> Confusion:
     """The table of these counts, with the classes of the run's version that have this key."""
     classes = told_apart(run.version) or Classes(())
     labels = tuple(label for label in classes.labels if key_of(label) == key)
-    return confusion(counts, replace(classes, labels=labels))
+    return confusion(counts, replace(classes, labels=labels), design)

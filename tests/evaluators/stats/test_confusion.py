@@ -6,8 +6,9 @@ from collections import Counter
 
 import numpy
 import pytest
+from sklearn.metrics import f1_score, precision_score, recall_score
 
-from evaluators.stats.confusion import AVERAGES, Classes, confusion, design_effect
+from evaluators.stats.confusion import AVERAGES, Classes, confusion, contributions, design_effect
 from evaluators.stats.estimate import Moments, wilson
 
 ANIMALS = [("bird", "bird"), ("dog", "cat"), ("bird", "cat"), ("bird", "dog"), ("cat", "cat"), ("dog", "cat")]
@@ -201,3 +202,23 @@ def test_intervals_cover_the_truth_as_often_as_they_say(cases, rows, shares, rig
         for place, name in enumerate(names):
             hits[place] += getattr(found, name).low <= getattr(truth, name).value <= getattr(found, name).high
     assert ((hits / 600 >= 0.925) & (hits / 600 <= 0.98)).all(), dict(zip(names, hits, strict=True))
+
+
+@pytest.mark.parametrize("of", ["macro", "weighted", "micro"])
+@pytest.mark.parametrize(("kind", "metric"), [((0, 1), precision_score), ((1, 0), recall_score), ((1, 1), f1_score)])
+def test_contributions_average_to_the_figure_and_follow_each_case(of, kind, metric):
+    draw = random.Random(3)
+    pairs = [(label := draw.choice("abc"), label if draw.random() < 0.6 else draw.choice("abc")) for _ in range(400)]
+    value, each = contributions(Counter(pairs), ("a", "b", "c"), *kind, of=of)
+    assert value == pytest.approx(metric(*zip(*pairs, strict=True), average=of))
+    assert sum(each[pair] for pair in pairs) / len(pairs) == pytest.approx(value)
+    more = [*pairs, ("a", "b")]
+    step = contributions(Counter(more), ("a", "b", "c"), *kind, of=of)[0] - value
+    assert step == pytest.approx((each["a", "b"] - value) / len(more), rel=0.05, abs=1e-5)
+
+
+def test_contributions_to_one_label_come_from_its_own_pairs():
+    counts = {("a", "a"): 3, ("a", "b"): 1, ("b", "b"): 4, ("b", "c"): 2}
+    value, each = contributions(counts, ("a", "b", "c"), 1, 0, label="a")
+    assert value == 0.75
+    assert set(each) == {("a", "a"), ("a", "b")}

@@ -6,7 +6,7 @@ import numpy
 import pytest
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from evaluators.stats.curves import cuts, precision_recall, roc
+from evaluators.stats.curves import cuts, mean_area, precision_recall, roc
 
 # Six cases of the catalogue: expected label, then the scores of its classes.
 ANIMALS = ["bird", "dog", "bird", "bird", "cat", "dog"]
@@ -154,3 +154,30 @@ def test_intervals_cover_the_truth_as_often_as_they_say(cases, rows, share, dist
                 hits[place] += found.low <= truths[place] <= found.high
     assert (told > 1900).all()
     assert ((hits / told > 0.93) & (hits / told < 0.97)).all()
+
+
+def test_a_mean_of_areas_covers_the_truth_of_the_mean_as_often_as_it_says():
+    draw, inside, rounds, cases = numpy.random.default_rng(5), 0, 300, 120
+    big = drawn_labels(draw, 200_000)
+    truth = numpy.mean([roc_auc_score(big[1] == place, big[0][place]) for place in range(3)])
+    for _ in range(rounds):
+        scores, right = drawn_labels(draw, cases)
+        figure = mean_area([roc(scores[place], right == place) for place in range(3)])
+        inside += figure.low <= truth <= figure.high
+    assert 0.92 <= inside / rounds <= 0.985
+
+
+def drawn_labels(draw, cases):
+    right = draw.integers(0, 3, cases)
+    scores = draw.normal(size=(3, cases))
+    scores[right, numpy.arange(cases)] += 1
+    return scores, right
+
+
+def test_one_sided_labels_are_left_out_of_a_mean_or_count_as_asked():
+    scores, right = drawn_labels(numpy.random.default_rng(2), 60)
+    each = [roc(scores[0], right == 0), roc(scores[1], right == 9)]
+    assert mean_area(each).value == pytest.approx(each[0].area.value)
+    assert mean_area(each, 1.0).value == pytest.approx((each[0].area.value + 1) / 2)
+    assert mean_area(each[1:]).value is None
+    assert mean_area([]).refused
