@@ -15,6 +15,7 @@ import asyncio
 import hashlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -42,7 +43,7 @@ class Endpoint:
     attempts: Counter = field(default_factory=Counter)
     requests: int = 0
     faults: Counter = field(default_factory=Counter)
-    in_flight: int = 0
+    open_calls: set[Wire] = field(default_factory=set)
     max_in_flight: int = 0
     first_at: float | None = None  # when the first question came, on the machine's monotonic clock
 
@@ -65,7 +66,6 @@ class Wire(asyncio.Protocol):
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.buffer = b""
-        self.is_open = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
@@ -103,9 +103,9 @@ class Wire(asyncio.Protocol):
         if fault == "500":
             self.send(b"500 Internal Server Error", b'{"error": {"message": "Something broke"}}')
             return
-        self.is_open = True
-        endpoint.in_flight += 1
-        endpoint.max_in_flight = max(endpoint.max_in_flight, endpoint.in_flight)
+        endpoint.open_calls.add(self)
+        if len(endpoint.open_calls) > endpoint.max_in_flight:
+            endpoint.max_in_flight = max(endpoint.max_in_flight, sum(call.has_asker() for call in endpoint.open_calls))
         if fault != "hang":
             asyncio.get_running_loop().call_later(endpoint.latency_s, self.reply, prompt, fault)
 
@@ -124,9 +124,15 @@ class Wire(asyncio.Protocol):
 
     def close_call(self) -> None:
         """The open call has ended, by a reply or because the asker is gone."""
-        if self.is_open:
-            self.is_open = False
-            self.endpoint.in_flight -= 1
+        self.endpoint.open_calls.discard(self)
+
+    def has_asker(self) -> bool:
+        """Whether the asker is still there; one who was killed may be gone before the loop has heard of it."""
+        if self.transport.is_closing():
+            return False
+        heard = select.poll()
+        heard.register(self.transport.get_extra_info("socket").fileno(), select.POLLRDHUP)
+        return not heard.poll(0)
 
     def reply(self, prompt: bytes, fault: str) -> None:
         self.close_call()

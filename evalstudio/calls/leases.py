@@ -134,7 +134,10 @@ def _boot() -> str:
 
 
 def _start_of(pid: int) -> str:
-    """When a process of this host started, in clock ticks: tells it from a later one with the same id. "" when gone."""
+    """When a process of this host started, in clock ticks: tells it from a later one with the same id. "" when gone.
+
+    A zombie is gone once no other of its threads is left: until then, calls that it has open are open.
+    """
     if not _boot():
         return "unknown"
     try:
@@ -142,4 +145,5 @@ def _start_of(pid: int) -> str:
     except OSError:
         return ""
     state, *fields = stat.rpartition(")")[2].split()
-    return "" if state in "ZX" else fields[18]
+    threads = int(fields[16])
+    return "" if state == "X" or (state == "Z" and threads <= 1) else fields[18]
