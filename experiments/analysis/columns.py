@@ -157,7 +157,7 @@ def current_runs(experiment: Experiment, baseline: Experiment | None = None, by:
     results = experiment.runs.filter(purpose=Purpose.RESULTS, baseline=baseline)
     named = Q(pk=id_in(by) or 0) if by else Q(pk__in=[])
     runs = results.filter(Q(is_current=True) | named).select_related(
-        "version__evaluator__project", "version__publication", "connection"
+        "version__evaluator__project", "version__publication", "connection", "calibration"
     )
     return list(runs.order_by("version__evaluator", "version__number", "pk"))
 

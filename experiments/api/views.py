@@ -107,6 +107,7 @@ class _Runs(ProjectView):
         return Run.objects.filter(experiment__project=self.project).select_related(
             "version__evaluator__project",
             "version__publication",
+            "calibration",
             "connection",
             "experiment__system",
             "baseline__system",

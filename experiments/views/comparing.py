@@ -8,30 +8,24 @@ from urllib.parse import urlencode
 
 from django.http import Http404
 
-from evalstudio.files.pictures import pictures_in
 from evalstudio.projects.access import ProjectRequest
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
 from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE
-from experiments.analysis import reading
 from experiments.analysis.charts import compare as charts
 from experiments.analysis.columns import Column, columns
 from experiments.analysis.comparing import asking
 from experiments.analysis.comparing.apart import unmatched
 from experiments.analysis.comparing.asking import ALL, View
-from experiments.analysis.comparing.cases import Row, rows_of, texts_of
+from experiments.analysis.comparing.cases import rows_of, texts_of
 from experiments.analysis.comparing.changed import FEW, changed
 from experiments.analysis.comparing.figures import Figure
-from experiments.analysis.comparing.judges import Judges, Subject, judges_of
+from experiments.analysis.comparing.judges import Subject, judges_of
 from experiments.analysis.comparing.kept import Comparison, comparison
-from experiments.analysis.comparing.listing import Listing
-from experiments.analysis.comparing.names import FLAGS, HAS_ERROR, OUTPUTS
 from experiments.analysis.pairing import names_of
-from experiments.analysis.peek import verdicts
 from experiments.forms.starting import OptionsForm, splits_of
-from experiments.models import Experiment, Output, RunDefaults, RunState
+from experiments.models import Experiment, RunDefaults, RunState
 from experiments.views.grids import addable, row_links
-from experiments.views.peeks import grade_url, pictures_of, tags_of
 
 ROWS, TEXTS = 25, 8  # pairs on a page, as lines and with their texts
 PLACES = (
@@ -95,7 +89,7 @@ def compared(request: ProjectRequest, experiment: Experiment, baseline: Experime
         **_tools(request, view, found, texts_changed),
         **row_links(request, ctx["here"]),
         "unmatched": unmatched(judges.alone, experiment),
-        "first_error": _next_error(found),
+        "first_error": next_error(found),
     }
     if ctx["can_run"] and found.facts["outputs"]:
         ctx["addable"] = addable(request, [column.run for column in ctx["columns"]], compares=True)
@@ -294,81 +288,3 @@ def _order_sentence(view: View, chosen: Subject | None) -> str:
         return "In the order in which they came"
     by = f" by {chosen.evaluator.name}" if chosen else " by any evaluator"
     return f"{'Worst regression' if view.sort == 'low' else 'Best improvement'} first{by}"
-
-
-# --- One pair ---------------------------------------------------------------------------------------------------------
-def peeked(
-    request: ProjectRequest, ctx: dict[str, Any], found: Comparison, listed: Listing, row: Row
-) -> dict[str, Any]:
-    """What the panel of one pair shows."""
-    view, slug, output = ctx["view"], request.project.slug, row.output.pk
-    case, text = row.output.case, texts_of(row, view.text)
-    turned = "inline" if view.text == "side" else "side"
-    return {
-        "row": row,
-        "turned_query": urlencode(request.GET.dict() | {"text": turned, "peek": output}),
-        "output": row.output,
-        "place": listed.neighbours(output),
-        "next_error": _next_error(found, output),
-        "tags": tags_of(case.metadata),
-        "inputs": reading.parts(case.inputs),
-        "expected": reading.parts(case.expected_outputs),
-        "expected_calls": reading.tool_calls(case.expected_outputs),
-        "pictures": pictures_of(slug, row.output),
-        "text": text,
-        "is_marked": any(part.pieces for parts in text.get("sides", ()) for part in parts),
-        "sides": _sides(slug, ctx["names"], row, text.get("sides")),
-        "opinions": _opinions(row, ctx["judges"]),
-        "may_keep": ctx["can_run"],
-        "grade_url": grade_url(slug, output, row.partner.pk) if request.role >= Role.EDITOR else "",
-        "text_urls": [
-            (name, word, urlencode(request.GET.dict() | {"text": name, "peek": output}))
-            for name, word in WORDS_OF_TEXTS.items()
-        ],
-    }
-
-
-def _sides(slug: str, names: tuple[str, str], row: Row, parts: Any) -> list[dict[str, Any]]:
-    """Both answers, the baseline's first."""
-    roles = (("baseline", names[1], row.partner), ("compared", names[0], row.output))
-    return [
-        side_of(slug, role, name, output, parts[at] if parts else []) for at, (role, name, output) in enumerate(roles)
-    ]
-
-
-def side_of(slug: str, role: str, name: str, output: Output, parts: Any) -> dict[str, Any]:
-    body = output.body
-    return {
-        "role": role,
-        "name": name,
-        "output": output,
-        "parts": parts,
-        "calls": reading.tool_calls(body.outputs),
-        "steps": reading.steps(body.steps),
-        "pictures": pictures_in(body.outputs, slug),
-    }
-
-
-def _opinions(row: Row, judges: Judges) -> list[dict[str, Any]]:
-    """What every evaluator says of the pair: the score of either side with its words, or the verdict on both."""
-    runs = [run for subject in judges.subjects for run in subject.runs]
-    said = {verdict.run.pk: verdict for verdict in verdicts([row.output, row.partner], runs)}
-    return [
-        {
-            "told": told,
-            "compared": said.get(told.subject.run.pk),
-            "baseline": said.get(told.subject.baseline_run.pk) if told.subject.baseline_run else None,
-        }
-        for told in row.told
-    ]
-
-
-def _next_error(found: Comparison, after: int | None = None) -> int | None:
-    """The next pair that something could not be told of, as they came; from the last one on to the first."""
-    outputs = found.array(OUTPUTS)[found.array(FLAGS) & HAS_ERROR > 0]
-    if after is not None:
-        outputs = outputs[outputs != after]
-    if not len(outputs):
-        return None
-    beyond = outputs[outputs > after] if after is not None else outputs
-    return int((beyond if len(beyond) else outputs).min())

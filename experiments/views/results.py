@@ -41,7 +41,7 @@ def experiment_list(request: ProjectRequest) -> HttpResponse:
     rows = found.select_related("system", "dataset_version__dataset__project", "author", "project")
     page = page_of(rows, Order("pk", descending=True), request.GET, size=EXPERIMENTS)
     runs = Run.objects.filter(experiment__in=page.rows, is_current=True, baseline=None).select_related(
-        "version__evaluator", "version__publication", "connection"
+        "version__evaluator", "version__publication", "calibration", "connection"
     )
     # Of several versions of an evaluator the newest is shown: it comes last and stays.
     cells = {

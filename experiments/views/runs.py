@@ -50,6 +50,7 @@ def runs_of(project: Project) -> QuerySet[Run]:
     return Run.objects.filter(experiment__project=project).select_related(
         "version__evaluator__project",
         "version__publication",
+        "calibration",
         "experiment__system__prompt",
         "experiment__project",
         "experiment__dataset_version__dataset__project",

@@ -44,10 +44,13 @@ few = settings_of(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-SENSELESS = {  # nothing on the stage classifies
+SENSELESS = {  # nothing on the stage classifies, nor have people graded anything
     "GET /api/projects/{project}/runs/{id}/confusion/",
     "GET /api/projects/{project}/runs/{id}/classes/",
     "GET /api/projects/{project}/runs/{id}/classes/beside/{baseline}/",
+    "GET /api/projects/{project}/evaluators/{id}/agreement/",
+    "GET /api/projects/{project}/evaluators/{id}/judges/",
+    "GET /api/projects/{project}/evaluators/{id}/people/",
 }
 
 

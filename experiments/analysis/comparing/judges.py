@@ -74,7 +74,7 @@ def _runs(experiments: Sequence[Experiment], baseline: Experiment, more: Q) -> l
     own = Q(baseline=None, is_current=True, experiment__in=[*experiments, baseline])
     between = Q(experiment__in=experiments, baseline=baseline, is_current=True)
     runs = Run.objects.filter(own | between | more, purpose=Purpose.RESULTS).select_related(
-        "version__evaluator__project", "version__publication", "connection", "experiment__project"
+        "version__evaluator__project", "version__publication", "calibration", "connection", "experiment__project"
     )
     return list(runs.order_by("version__evaluator", "version__number", "pk"))
 
