@@ -26,6 +26,7 @@ from experiments.analysis.pairing import names_of
 from experiments.forms.starting import OptionsForm, splits_of
 from experiments.models import Experiment, RunDefaults, RunState
 from experiments.views.grids import addable, row_links
+from experiments.views.pair_peeks import WORDS_OF_TEXTS, next_error, peeked
 
 ROWS, TEXTS = 25, 8  # pairs on a page, as lines and with their texts
 PLACES = (
@@ -39,7 +40,6 @@ PLACES = (
 SCALES = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0)  # how far the marks of differences reach to either side of zero
 WORDS = {"disagree": "Evaluators disagree", "changed": "Text changed"}
 WORDS_OF_COMPARATIVE = {"regressed": "Losses", "improved": "Wins", "same": "Ties"}
-WORDS_OF_TEXTS = {"side": "Side by side", "inline": "Inline", "plain": "Plain"}
 
 
 def frame(request: ProjectRequest, experiment: Experiment, baseline: Experiment) -> dict[str, Any]:

@@ -22,9 +22,10 @@ from experiments.analysis.grid import cells_of, snippet
 from experiments.analysis.pairing import comparable
 from experiments.analysis.repeats import Cell
 from experiments.models import Experiment, Output
-from experiments.views.comparing import ROWS, SCALES, link, peeked, side_of
+from experiments.views.comparing import ROWS, SCALES, link
 from experiments.views.comparing import frame as pair_frame
 from experiments.views.grids import row_links
+from experiments.views.pair_peeks import peeked, side_of
 
 MOST = 8  # results beside the first one and the baseline
 WORDS = {"disagree": "Results disagree"}
