@@ -71,12 +71,18 @@ def judges_of_each(experiments: Sequence[Experiment], baseline: Experiment) -> l
 
 
 def _runs(experiments: Sequence[Experiment], baseline: Experiment, more: Q) -> list[Run]:
-    own = Q(baseline=None, is_current=True, experiment__in=[*experiments, baseline])
+    """With the experiments and the project that are at hand, since joins of them take longer than the rest."""
+    known = {each.pk: each for each in (*experiments, baseline)}
+    own = Q(baseline=None, is_current=True, experiment__in=known)
     between = Q(experiment__in=experiments, baseline=baseline, is_current=True)
     runs = Run.objects.filter(own | between | more, purpose=Purpose.RESULTS).select_related(
-        "version__evaluator__project", "version__publication", "calibration", "connection", "experiment__project"
+        "version__evaluator", "version__publication", "connection", "calibration"
     )
-    return list(runs.order_by("version__evaluator", "version__number", "pk"))
+    found = list(runs.order_by("version__evaluator", "version__number", "pk"))
+    for run in found:
+        run.experiment = known[run.experiment_id]
+        run.version.evaluator.project = baseline.project
+    return found
 
 
 def _judges(experiment: Experiment, baseline: Experiment, runs: Iterable[Run]) -> Judges:
