@@ -92,7 +92,7 @@ class Wire(asyncio.Protocol):
         prompt = json.loads(body)["messages"][-1]["content"].encode()
         if endpoint.kill_asker and endpoint.kill_asker.encode() in prompt:
             endpoint.faults["killed"] += 1
-            kill_owner_of(self.transport.get_extra_info("peername")[1])
+            kill_owner_of(self.transport.get_extra_info("peername")[1], self.transport.get_extra_info("sockname")[1])
             return
         fault = self.fault(endpoint.fate(prompt))
         endpoint.faults[fault] += 1
@@ -165,10 +165,11 @@ class Wire(asyncio.Protocol):
             self.transport.close()
 
 
-def kill_owner_of(port: int) -> None:
-    """SIGKILL for the process at the other end of a loopback connection."""
+def kill_owner_of(port: int, to: int) -> None:
+    """SIGKILL for the process whose loopback connection leads from one port to the other."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    inodes = {f"socket:[{row[9]}]" for row in rows if row[1] == f"0100007F:{port:04X}"}
+    ends = [f"0100007F:{port:04X}", f"0100007F:{to:04X}"]
+    inodes = {f"socket:[{row[9]}]" for row in rows if row[1:3] == ends}
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         try:
             if os.readlink(link) in inodes:
