@@ -87,7 +87,7 @@ def test_a_judge_of_known_error_is_corrected_to_the_truth_within_the_interval(
 ):
     """A judge with sensitivity 0.9 and specificity 0.6 says far more than the truth of 0.5."""
     rng = random.Random(11)
-    random.seed(5)  # the order of the queue is drawn: one interval in twenty may miss
+    random.seed(5)  # the order of the queue is drawn, and must have nothing to do with what the judge says
     truth = [number % 2 == 0 for number in range(600)]
     said = [rng.random() < (0.9 if good else 0.4) for good in truth]
     experiment = make_experiment(600)
