@@ -9,11 +9,13 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Max, QuerySet
+from django.http import Http404
 
 from annotations import ordering
 from annotations.models import Item, Queue
 from annotations.sides import can_exchange
 from evaluators.engine import work_of
+from evaluators.kinds import BadConfig
 from evaluators.kinds.human import HumanConfig
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.pairing import outputs_of
@@ -24,9 +26,16 @@ from experiments.models import Experiment, Output
 BATCH = 1_000
 
 
+class Unreadable(BadConfig, Http404):
+    """A version whose configuration cannot be read any more: to pages that show it, it is not there."""
+
+
 def config_of(version: EvaluatorVersion) -> HumanConfig:
-    """What people read and choose from. Raises BadConfig."""
-    return work_of(version).config
+    """What people read and choose from. Raises Unreadable, which is a BadConfig."""
+    try:
+        return work_of(version).config
+    except BadConfig as error:
+        raise Unreadable(str(error)) from error
 
 
 def fill(queue: Queue, experiment: Experiment, baseline: Experiment | None, outputs: QuerySet[Output], by: Any) -> int:

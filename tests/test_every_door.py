@@ -531,8 +531,12 @@ def marked_up(stage, alice):
     alice.save()
     content = {"value": MARKUP, MARKUP: [MARKUP, {MARKUP: MARKUP}]}
     Project.objects.update(name=MARKUP[:80])
-    for model in (Evaluator, Scale, Dataset, Connection, ApiToken):
-        model.objects.update(name=MARKUP[:80])
+    for model in (Evaluator.objects.exclude(kind="human"), Scale.objects, Dataset.objects, Connection.objects):
+        model.update(name=MARKUP[:80])
+    ApiToken.objects.update(name=MARKUP[:80])
+    Evaluator.objects.filter(kind="human").update(name=MARKUP[:79])
+    Queue.objects.update(name=MARKUP, instructions=MARKUP)
+    Grade.objects.update(comment=MARKUP)
     System.objects.exclude(experiment=stage.ids["baseline"]).update(name=MARKUP[:80])  # names are given once
     Connection.objects.update(model=MARKUP, blocked_why=MARKUP)
     GoldenCase.objects.update(title=MARKUP, note=MARKUP, sample=content, must={"label": MARKUP})
@@ -596,4 +600,4 @@ def test_a_version_that_cannot_be_read_any_more_breaks_no_page(client, alice, st
 
 
 def test_the_stage_is_what_it_seems(stage):
-    assert Evaluator.objects.count() == Import.objects.count() == 1
+    assert Evaluator.objects.exclude(kind="human").count() == Import.objects.count() == 1

@@ -13,6 +13,7 @@ from annotations.queueing import config_of
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import EnumScoring
 
+MOST_ID = 2**63 - 1
 SAID = {GradeState.GRADED: "graded", GradeState.CANNOT_JUDGE: "cannot judge", GradeState.SKIPPED: "skipped"}
 
 
@@ -57,7 +58,9 @@ class NewQueueSerializer(serializers.Serializer):
     experiment = serializers.IntegerField()
     baseline = serializers.IntegerField(required=False, allow_null=True)
     versions = serializers.ListField(
-        child=serializers.IntegerField(), allow_empty=False, help_text="Ids of versions of human evaluators."
+        child=serializers.IntegerField(min_value=1, max_value=MOST_ID),
+        allow_empty=False,
+        help_text="Ids of versions of human evaluators.",
     )
     by = serializers.IntegerField(required=False, allow_null=True, help_text="A run, for `show`.")
     show = serializers.CharField(required=False, default="", help_text="As in the address of a results page: `below`.")

@@ -118,3 +118,23 @@ def test_the_reference_names_every_operation(client, alice):
     schema = client.get(reverse("api-schema")).content.decode()
     for operation in ("queues_list", "queues_create", "queues_read", "queues_next", "items_grade", "grades_list"):
         assert operation in schema
+
+
+def test_numbers_beyond_every_database_are_refused(send, alice, people, make_experiment, make_human, make_queue):
+    said = {"name": "Q", "experiment": make_experiment(1).pk, "versions": [make_human("Other").pk]}
+    for wrong in (
+        {"versions": [10**20]},
+        {"experiment": 10**20},
+        {"baseline": 10**20},
+        {"by": 10**20, "show": "below"},
+    ):
+        assert send(alice, "post", "queues/", said | wrong).status_code in (201, 400), wrong
+        Queue.objects.all().delete()
+    queue = make_queue(1)
+    item = send(people[0], "post", f"queues/{queue.pk}/next/").json()
+    for body in (
+        {"grades": {"9" * 30: "Good"}},
+        {"grades": {str(queue.versions.get().pk): 10**400}},
+        {"seconds": 1e308},
+    ):
+        assert send(people[0], "post", f"items/{item['id']}/grade/", body).status_code == 400, body
