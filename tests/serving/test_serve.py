@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def _wait_for(what, seconds=30.0):
+def _wait_for(what, seconds=120.0):  # a first start runs every migration, on a busy machine slowly
     """Ask again until it is so; returns what it became. Fails when it never does."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
