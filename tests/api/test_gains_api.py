@@ -131,12 +131,12 @@ def cases(call, experiment, baseline, **query) -> dict:  # noqa: F811
 
 def test_the_cases_of_a_comparison_are_paged_worst_first(call, project, two):  # noqa: F811
     version = version_of(project, "tone")
-    judged(two[0], version, [number / N for number in range(N)])
+    run = judged(two[0], version, [number / N for number in range(N)])
     judged(two[1], version, [0.5] * N)
     first = cases(call, *two, limit=15)
     assert [one["key"] for one in first["results"]] == [f"case-{number:03}" for number in range(15)]
     assert first["results"][0]["scores"] == [
-        {"run": 1, "evaluator": "tone", "version": 1, "baseline": 0.5, "compared": 0.0, "gain": -0.5}
+        {"run": run.pk, "evaluator": "tone", "version": 1, "baseline": 0.5, "compared": 0.0, "gain": -0.5}
     ]
     second = cases(call, *two, limit=15, after=first["next"])
     assert second["results"][0]["key"] == "case-015"
