@@ -6,8 +6,9 @@
 
 **The dialect.** The code is a script (not a module) that defines a function named `evaluate`, or as `compile` says:
 as a `function`, an `async function`, or a `const` holding one. It gets one object and returns a number, boolean,
-string, null, or an object or array of these. The language is ECMAScript 2023 as QuickJS-NG speaks it. There is no host: no `require`, `process`,
-`fetch`, `setTimeout`, `WebAssembly`, `Atomics`, `Intl` (so `toLocaleString` knows no locales) and nothing to import.
+string, null, or an object or array of these. The language is ECMAScript 2023 as QuickJS-NG speaks it. There is no
+host: no `require`, `process`, `fetch`, `setTimeout`, `WebAssembly`, `Atomics`, `Intl` (so `toLocaleString` knows no
+locales) and nothing to import.
 What a script keeps in globals is gone at the next call; each call behaves as if the code had just been loaded.
 
 **Repeatable.** The clock stands still at 2000-01-01T00:00:00Z (`Date`, `performance`), the time zone is UTC,
