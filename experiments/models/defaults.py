@@ -18,5 +18,5 @@ class RunDefaults(models.Model):
 
     @classmethod
     def of(cls, project: Project) -> RunDefaults:
-        """Those of a project, stored or not."""
-        return cls.objects.filter(project=project).first() or cls(project=project)
+        """Those of a project, stored or not. No query where they were selected with it."""
+        return getattr(project, "rundefaults", None) or cls(project=project)

@@ -94,7 +94,7 @@ def compared(request: ProjectRequest, experiment: Experiment, baseline: Experime
     if ctx["can_run"] and found.facts["outputs"]:
         ctx["addable"] = addable(request, [column.run for column in ctx["columns"]], compares=True)
         ctx["options"] = OptionsForm(
-            splits=splits_of(experiment), defaults=RunDefaults.of(request.project), auto_id="run_%s"
+            splits=splits_of(experiment), defaults=RunDefaults.of(experiment.project), auto_id="run_%s"
         )
     if opened in by_id:
         ctx |= {"peek_id": opened, **peeked(request, ctx, found, listed, by_id[opened])}

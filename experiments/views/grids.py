@@ -47,7 +47,7 @@ def results_grid(request: ProjectRequest, experiment: Experiment) -> dict[str, A
     }
     if ctx["addable"]:
         ctx["options"] = OptionsForm(
-            splits=splits_of(experiment), defaults=RunDefaults.of(request.project), auto_id="run_%s"
+            splits=splits_of(experiment), defaults=RunDefaults.of(experiment.project), auto_id="run_%s"
         )
     if output := peeked(request, experiment):
         ctx |= {"peek_id": output.pk, **peek_context(request, experiment, shown, view, output, page)}

@@ -28,7 +28,7 @@ def experiment_of(request: ProjectRequest, pk: int) -> Experiment:
 def experiments_of(request: ProjectRequest) -> QuerySet[Experiment]:
     """The experiments of the request's project, with what pages name of them."""
     found = Experiment.objects.filter(project=request.project)
-    return found.select_related("system", "dataset_version__dataset__project", "author", "project")
+    return found.select_related("system", "dataset_version__dataset__project", "author", "project__rundefaults")
 
 
 @require_safe
