@@ -21,6 +21,8 @@ MISSING = "no Chromium found: install one, or name it in CHROMIUM"
 AXE = next((Path(__file__).parent / "vendor").glob("axe-*/axe.min.js"))
 REPORT_CSP = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI} in ${event.sourceFile}`));"""
+FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+  --disable-component-update --disable-sync""".split()
 # A form sent back with its errors is an answer like any other; Chromium logs it as an error.
 EXPECTED = re.compile(r"Failed to load resource: the server responded with a status of 422")
 
@@ -43,8 +45,7 @@ def browser_type_launch_args(playwright: Any) -> dict[str, Any]:
         pytest.skip(MISSING)
     # Playwright's own loop runs in this thread, which Django would take for an async context.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-    flags = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    return {"executable_path": path, "args": [*flags.split(), "--disable-component-update", "--disable-sync"]}
+    return {"executable_path": path, "args": FLAGS}
 
 
 @pytest.fixture
