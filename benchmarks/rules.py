@@ -58,6 +58,9 @@ def _plain_kind() -> Any:
         def needs(self, config: dict) -> Needs:
             return Needs("cpu")
 
+        def paths(self, config: dict) -> tuple[str, ...]:
+            return ("outputs.value",)
+
         def prepare(self, config: dict, tools: Any) -> Callable[[Sequence[Sample]], list[Score]]:
             return lambda samples: [
                 Score(Status.SCORED, value=min(1.0, len(sample.outputs["value"]) / 2000), passed=True)

@@ -204,6 +204,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Evaluators, experiments, runs and results of EvalStudio.",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {"VerdictEnum": "experiments.api.gains.VERDICTS"},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "evalstudio.web.problems.document_problems",

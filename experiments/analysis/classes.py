@@ -11,7 +11,7 @@ from evaluators.stats.confusion import Confusion, design_effect
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.columns import Column, columns
 from experiments.analysis.comparing.arrays import moments
-from experiments.analysis.confusion import counts_of, keys_of, of_key, tabulated
+from experiments.analysis.confusion import counts_of, design_of, keys_of, of_key, tabulated
 from experiments.analysis.curves import (
     BELOW,
     Labels,
@@ -22,7 +22,7 @@ from experiments.analysis.curves import (
     kept_answers,
 )
 from experiments.analysis.label_scores import texts_of
-from experiments.analysis.vectors import columns_of, is_kept
+from experiments.analysis.vectors import is_kept
 from experiments.analysis.working_out import AT_ONCE
 from experiments.models import Run
 
@@ -152,12 +152,9 @@ def classified(run: Run, asked: Asked, curves: bool = True) -> Classified:
 def _design(run: Run, labels: Labels | None, rows: Rows | None, asked: Asked) -> float:
     """How many rows are worth one, where a case has several."""
     if labels and rows is not None and asked.at:
-        cases, right = rows.cases, rows.expected == rows.called(labels, asked.threshold)
-    else:
-        columns = columns_of([run], ("cases", "expected", "labels"))[run.pk]
-        there = (columns["expected"] >= 0) & (columns["labels"] >= 0)
-        cases, right = columns["cases"][there], (columns["expected"] == columns["labels"])[there]
-    return design_effect(moments(right.astype(float), cases))
+        right = rows.expected == rows.called(labels, asked.threshold)
+        return design_effect(moments(right.astype(float), rows.cases))
+    return design_of(run)
 
 
 @dataclass(frozen=True, slots=True)

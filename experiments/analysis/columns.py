@@ -22,6 +22,7 @@ from experiments.analysis.measured import measures_of
 from experiments.analysis.repeats import passing_of
 from experiments.analysis.summary import Summary, summaries
 from experiments.analysis.versus import exactly, verdict
+from experiments.analysis.wholes import wholes_of
 from experiments.ledger.asked import selected
 from experiments.ledger.progress import Progress, progress_of
 from experiments.models import Experiment, Output, Purpose, Run, RunState, Source
@@ -119,9 +120,10 @@ class Column:
 
     @property
     def measures(self) -> list[tuple[Measure, Estimate]]:
-        """What its scores measure besides their value, with the means."""
-        known = self.summary.measures
-        return [(measure, known[measure.name]) for measure in measures_of(self.run.version) if measure.name in known]
+        """What it measures besides its figure."""
+        known, version = self.summary.measures, self.run.version
+        declared = (*measures_of(version), *wholes_of(version))
+        return [(measure, known[measure.name]) for measure in declared if measure.name in known]
 
     @cached_property
     def passing(self) -> Passing:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
 from evaluators.labels import key_of
-from evaluators.stats.confusion import Classes, Confusion, Counts, confusion
+from evaluators.stats.confusion import Classes, Confusion, Counts, confusion, design_effect
+from experiments.analysis.comparing.arrays import moments
 from experiments.analysis.label_scores import texts_of, told_apart
 from experiments.analysis.vectors import columns_of, is_kept
 from experiments.models import Evaluation, Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def confusion_of(run: Run, key: str = "") -> Confusion | None:
@@ -44,6 +49,15 @@ def _packed(run: Run) -> list[tuple[int, int, int]]:
     size = int(max(expected.max(initial=0), given.max(initial=0))) + 1
     cells = np.bincount(expected[there] * size + given[there])
     return [(*divmod(int(place), size), int(cells[place])) for place in np.flatnonzero(cells)]
+
+
+def design_of(run: Run, there: NDArray[Any] | None = None) -> float:
+    """How many labelled rows are worth one, where a case has several: all of the run, or those of a mask."""
+    columns = columns_of([run], ("cases", "expected", "labels"))[run.pk]
+    named = (columns["expected"] >= 0) & (columns["labels"] >= 0)
+    there = named if there is None else named & there
+    right = (columns["expected"] == columns["labels"])[there]
+    return design_effect(moments(right.astype(float), columns["cases"][there]))
 
 
 def keys_of(counts: Counts) -> list[str]:

@@ -95,6 +95,15 @@ class Rows:
             scores=scores,
         )
 
+    def among(self, cases: NDArray[Any]) -> Rows:
+        """Those of some cases alone."""
+        import numpy as np
+
+        there = np.isin(self.cases, cases)
+        scores = {pk: column[there] for pk, column in self.scores.items()}
+        names = ("outputs", "cases", "attempts", "expected", "best", "score")
+        return Rows(**{name: getattr(self, name)[there] for name in names}, scores=scores)
+
     def called(self, labels: Labels, threshold: float | None) -> NDArray[Any]:
         """What each row is called, by id: its best label, 0 where that does not reach the threshold.
 
@@ -174,9 +183,13 @@ def is_too_much(run: Run, asked: int) -> bool:
 def areas(run_id: int, key: str) -> dict[str, Any]:
     """The areas of every label, and their means, with intervals, as JSON: name → "labels" and "mean"."""
     labels = _labels(run_id, key)
-    if labels is None or len(labels.by_id) > MOST_LABELS:
+    return areas_of(labels, Rows.of(labels, tuple(labels.by_id))) if labels else {}
+
+
+def areas_of(labels: Labels, rows: Rows) -> dict[str, Any]:
+    """The same over some rows, which have the scores of all labels."""
+    if len(labels.by_id) > MOST_LABELS:
         return {}
-    rows = Rows.of(labels, tuple(labels.by_id))
     one_sided = 1.0 if labels.classes.sided_is_one else None
     found: dict[str, Any] = {}
     for name, curve_of, counts_as in (("roc_auc", roc, one_sided), ("average_precision", precision_recall, None)):

@@ -15,6 +15,7 @@ from experiments.analysis.columns import Column
 from experiments.analysis.leaderboard_ranking import Slice
 from experiments.analysis.measured import measures_of
 from experiments.analysis.repeats import passing_of
+from experiments.analysis.wholes import is_whole, wholes_of
 from experiments.analysis.working_out import Question, made_from
 from experiments.models import Experiment, Run
 
@@ -85,6 +86,11 @@ class Judged:
         return self.measure is None or self.measure.unit == "share"
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its figures are of all cases together, so that no case tells anything of them."""
+        return is_whole(self.version, self.measure.name if self.measure else "")
+
+    @property
     def is_settled(self) -> bool:
         """Whether none of its runs will change by itself."""
         return all(cell.column.progress is None or cell.column.progress.now.is_over for cell in self.cells.values())
@@ -137,7 +143,7 @@ def _chosen(group: list[Column], experiments: Sequence[Experiment], wanted: Sequ
         others,
         [each.pk for each in experiments if each.pk not in cells and each.pk not in others],
         sorted(counted.items(), key=lambda pair: -pair[0].number),
-        measures_of(version),
+        (*measures_of(version), *wholes_of(version)),
     )
 
 

@@ -6,7 +6,7 @@ The functions here answer questions of `working_out`: plain arguments in, plain 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from experiments.analysis.measured import measures_of
 from experiments.analysis.repeats import passing_of
 from experiments.analysis.standing import ENOUGH_COVERAGE
 from experiments.analysis.vectors import MEASURE, columns_of
+from experiments.analysis.wholes import is_whole, wholes_among
 from experiments.models import Case, Run
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 ROWS_TOGETHER = 400_000  # of several runs that are held at once
 CASES_TOGETHER = 8_192  # of a product of matrices
+NOT_BY_CASE = "It is told of all cases together, while places are told case by case."
 SAME = 1e-11  # a sum of squares of scores in [0, 1] below this many times its length is rounding
 
 
@@ -78,9 +80,13 @@ def ranked(run_ids: Sequence[int], measure: str, split: str, field: str, value: 
     if not runs:
         return {"figures": {}, "passing": {}, "counts": {}, "places": {}, "untold": {}, "pairs": 0, "advice": ""}
     direction, is_share = reads(runs[0], measure)
-    found = dict(sums_of(runs, measure, cases_of(runs, Slice(split, field, value))))
+    cases, of_all = cases_of(runs, Slice(split, field, value)), is_whole(runs[0].version, measure)
+    found = dict(sums_of(runs, "" if of_all else measure, cases))
     figures = {pk: estimate(each.moments, each.asked, is_share=is_share) for pk, each in found.items()}
     untold = {pk: why for pk, figure in figures.items() if (why := why_untold(figure))}
+    if of_all:
+        figures = {pk: replace(each, asked=found[pk].asked) for pk, each in wholes_among(runs, measure, cases).items()}
+        untold = dict.fromkeys(found, NOT_BY_CASE)
     told = [pk for pk in found if pk not in untold]
     contrasts = _contrasts([found[pk] for pk in told])
     named = {(str(told[i]), str(told[j])): each for (i, j), each in contrasts.items()}

@@ -17,6 +17,7 @@ from experiments.analysis.curves import whole_figure
 from experiments.analysis.distribution import Steps, distributions
 from experiments.analysis.measured import measured
 from experiments.analysis.versus import EVEN, Outcomes
+from experiments.analysis.wholes import wholes
 from experiments.ledger.progress import is_under_way
 from experiments.models import Evaluation, Output, Run
 
@@ -31,7 +32,8 @@ WON = {
 class Summary:
     """`counts` has every state by name; `below` are the rows on the bad side of the threshold; `steps` their spread.
 
-    `measures` are the means of what else was measured, by name; `outcomes` is None unless two results were compared.
+    `measures` is what else was measured, by name: means, and of a classifier what is told of all cases together.
+    `outcomes` is None unless two results were compared.
     """
 
     estimate: Estimate
@@ -93,8 +95,13 @@ def _work_out(runs: list[Run]) -> dict[int, Summary]:
         for run in runs
     }
     for run in runs:
-        if run.version_id and (figure := whole_figure(run, found[run.pk].asked)) is not None:
-            found[run.pk] = replace(found[run.pk], estimate=figure)
+        if not run.version_id:
+            continue
+        summary = found[run.pk]
+        figure = whole_figure(run, summary.asked) or summary.estimate
+        has_several = summary.estimate.n != summary.estimate.clusters
+        measures = summary.measures | wholes(run, summary.asked, has_several=has_several)
+        found[run.pk] = replace(summary, estimate=figure, measures=measures)
     return found
 
 

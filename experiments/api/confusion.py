@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
@@ -105,7 +106,7 @@ class RunClasses(_Runs):
             AT,
             KEY,
         ],
-        responses=serializers.DictField(),
+        responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
         kind = request.query_params.get("tell", "metrics")
@@ -131,7 +132,7 @@ def _config(run: Run) -> Any:
     return work_of(run.version).config
 
 
-class GainSerializer(serializers.Serializer):
+class ClassGainSerializer(serializers.Serializer):
     """One figure of both runs, on the outputs for the same cases."""
 
     figure = serializers.CharField(source="name")
@@ -145,14 +146,14 @@ class ClassGainsSerializer(serializers.Serializer):
     """The figures of one label."""
 
     label = serializers.CharField()
-    figures = GainSerializer(source="gains", many=True)
+    figures = ClassGainSerializer(source="gains", many=True)
 
 
-class GainsSerializer(serializers.Serializer):
+class ClassifierGainsSerializer(serializers.Serializer):
     """What a classifier gained on another one."""
 
     pairs = serializers.IntegerField(help_text="Outputs of both for the same case.")
-    whole = GainSerializer(many=True)
+    whole = ClassGainSerializer(many=True)
     per_class = ClassGainsSerializer(source="classes", many=True)
 
 
@@ -162,7 +163,7 @@ class RunClassesBeside(_Runs):
         summary="Compare what a classifier says with another run",
         description="404 unless both are results of one evaluator over one data set, with cases in common.",
         parameters=[AT, KEY],
-        responses=GainsSerializer,
+        responses=ClassifierGainsSerializer,
     )
     def get(self, request: Request, project: str, pk: int, baseline: int) -> Response:
         page = _page(self, request, pk)
@@ -170,4 +171,4 @@ class RunClassesBeside(_Runs):
         found: Gains | None = gains(page, classified(other, page.asked, curves=False)) if other else None
         if found is None:
             raise NotFound("There is no such result of the same evaluator with cases in common.")
-        return Response(GainsSerializer(found).data)
+        return Response(ClassifierGainsSerializer(found).data)

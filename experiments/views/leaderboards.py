@@ -66,7 +66,8 @@ def leaderboard_charts(request: ProjectRequest) -> HttpResponse:
     judged = board.ranked
     charts: list[Any] = [quality_and_cost(board)]
     is_waiting = board.is_waiting
-    if judged and board.dataset and (question := question_about(judged, board.wish.slice, TELLING)):
+    question = question_about(judged, board.wish.slice, TELLING) if judged and not judged.is_whole else None
+    if judged and board.dataset and question:
         found = answers(request.project.pk, [question]).get(question)
         is_waiting = is_waiting or found is None
         if found:

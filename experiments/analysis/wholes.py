@@ -1,0 +1,94 @@
+"""Figures of a classifier that are of all cases together and no mean over them: precision, recall and F1, and areas.
+
+They have no scores of single cases that could be paired, so nothing ranks by them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evaluators.core import Measure
+from evaluators.models import EvaluatorVersion
+from evaluators.stats.confusion import Counts
+from evaluators.stats.curves import NO_CURVES
+from evaluators.stats.estimate import Estimate
+from experiments.analysis.confusion import counts_of, design_of, keys_of, tabulated
+from experiments.analysis.curves import Labels, Rows, areas_of, estimate_in, is_too_much
+from experiments.analysis.label_scores import texts_of, told_apart
+from experiments.analysis.vectors import columns_of, is_kept
+from experiments.models import Run
+
+if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
+TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+NOTHING = Estimate(None, None, None, 0, 0, 0, "none", "No score names an expected label.")
+SEVERAL_KEYS = Estimate(None, None, None, 0, 0, 0, "none", "Labels of several keys are told apart key by key.")
+
+
+def wholes_of(version: EvaluatorVersion) -> tuple[Measure, ...]:
+    """What a version tells of all cases together besides its figure; nothing unless it classifies."""
+    classes = told_apart(version)
+    if classes is None:
+        return ()
+    of = f"of {classes.positive}" if classes.positive else classes.average
+    return tuple(Measure(name, f"{title}, {of}", "higher") for name, title in TITLES.items())
+
+
+def is_whole(version: EvaluatorVersion, measure: str) -> bool:
+    """Whether a measure, or the figure where none is named, is of all cases together."""
+    classes = told_apart(version)
+    return classes is not None and (measure in TITLES or (not measure and bool(classes.figure)))
+
+
+def wholes(run: Run, asked: int, *, has_several: bool) -> dict[str, Estimate]:
+    """Precision, recall and F1 of a run; none for one that names no expected labels, or several kinds of them.
+
+    While a long run goes on there are none either. `has_several` says whether a case has several rows. At most four
+    queries, none where nothing is classified.
+    """
+    if told_apart(run.version) is None or is_too_much(run, asked):
+        return {}
+    counts = counts_of(run, texts_of(run), is_kept(run))
+    if len(keys_of(counts)) != 1:
+        return {}
+    found = _figures(run, counts, design_of(run) if has_several else 1.0)
+    return {name: replace(figure, asked=asked) for name, figure in found.items()}
+
+
+def wholes_among(runs: Sequence[Run], measure: str, cases: NDArray[int64]) -> dict[int, Estimate]:
+    """One of these figures, or with no measure the area that a run comes to, over some cases alone: by run."""
+    return {run.pk: _share(run, measure, cases) if measure else _area(run, cases) for run in runs}
+
+
+def _share(run: Run, measure: str, cases: NDArray[int64]) -> Estimate:
+    import numpy
+
+    columns, texts = columns_of([run], ("cases", "expected", "labels"))[run.pk], texts_of(run)
+    expected, given = columns["expected"], columns["labels"]
+    there = numpy.isin(columns["cases"], cases) & (expected >= 0) & (given >= 0)
+    pairs = Counter(zip(expected[there].tolist(), given[there].tolist(), strict=True))
+    counts = {(texts[one], texts[other]): n for (one, other), n in pairs.items()}
+    if len(keys_of(counts)) > 1:
+        return SEVERAL_KEYS
+    return _figures(run, counts, design_of(run, there))[measure] if counts else NOTHING
+
+
+def _figures(run: Run, counts: Counts, design: float) -> dict[str, Estimate]:
+    found = tabulated(run, counts, keys_of(counts)[0], design)
+    return {name: getattr(found, name) for name in TITLES}
+
+
+def _area(run: Run, cases: NDArray[int64]) -> Estimate:
+    texts = texts_of(run)
+    labels = Labels.of(run, "", texts)
+    if labels is None or not labels.by_id:
+        return NO_CURVES
+    if len(labels.by_id) < len(texts):
+        return SEVERAL_KEYS
+    found = areas_of(labels, Rows.of(labels, tuple(labels.by_id)).among(cases))
+    return estimate_in(found[labels.classes.figure]["mean"]) if found else NO_CURVES
