@@ -69,7 +69,7 @@ def told(rows: Sequence[tuple[float, int]], version: EvaluatorVersion, queue: Qu
     outputs = Output.objects.select_related("case", "experiment__system").in_bulk(ids)
     said: dict[Subject, list[Grade]] = defaultdict(list)
     grades = counted(version, queue).filter(output__in={one.output_id for one in anchors.values()})
-    for grade in grades.select_related("person").order_by("pk"):
+    for grade in grades.select_related("person", "item__queue").order_by("pk"):
         said[grade.output_id, grade.baseline_output_id].append(grade)
     found = []
     for spread, pk in rows:
@@ -83,7 +83,11 @@ def of_subject(grade: Grade) -> QuerySet[Grade]:
     same = Grade.objects.filter(
         version=grade.version_id, output=grade.output_id, baseline_output=grade.baseline_output_id
     )
-    return same.filter(is_current=True, is_repeat=False).select_related("person").order_by("is_decision", "pk")
+    return (
+        same.filter(is_current=True, is_repeat=False)
+        .select_related("person", "item__queue")
+        .order_by("is_decision", "pk")
+    )
 
 
 def items_of(grade: Grade) -> QuerySet[Item]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Case, F, QuerySet, When
 
 from annotations.models import Grade, GradeState
 from annotations.queueing import config_of
@@ -34,6 +34,7 @@ COLUMNS = {
     "comment": "comment",
     "seconds": "seconds",
     "instructions_version": "instructions_version",
+    "is_stale": "stale",
     "is_current": "is_current",
     "is_decision": "is_decision",
     "is_repeat": "is_repeat",
@@ -42,6 +43,8 @@ COLUMNS = {
 }
 
 
+OLDER = "given under older instructions"
+STALE = Case(When(instructions_version__lt=F("item__queue__instructions_version"), then=True), default=False)
 Names = Mapping[str, str]  # what people are called instead, where a reader must not know who they are
 
 
@@ -66,7 +69,9 @@ def as_tasks(grades: QuerySet[Grade], names: Names) -> Iterator[str]:
     versions = EvaluatorVersion.objects.filter(pk__in=grades.order_by().values("version")).select_related("evaluator")
     ranges = {version.pk: config_of(version).scoring for version in versions}
     rows = in_order(grades.filter(is_current=True, is_decision=False, is_repeat=False))
-    rows = rows.select_related("version__evaluator", "output__case", "output__body", "person", "baseline_output__body")
+    rows = rows.select_related(
+        "version__evaluator", "output__case", "output__body", "person", "baseline_output__body", "item__queue"
+    )
     before = "["
     subjects = groupby(rows.iterator(chunk_size=BATCH), key=lambda grade: (grade.output_id, grade.baseline_output_id))
     for _, said in subjects:
@@ -81,7 +86,7 @@ def in_order(grades: QuerySet[Grade]) -> QuerySet[Grade]:
 
 
 def _records(grades: QuerySet[Grade], names: Names) -> Iterator[dict[str, Any]]:
-    for row in in_order(grades).values_list(*COLUMNS.values()).iterator(chunk_size=BATCH):
+    for row in in_order(grades.annotate(stale=STALE)).values_list(*COLUMNS.values()).iterator(chunk_size=BATCH):
         record = dict(zip(COLUMNS, row, strict=True))
         record["person"] = names.get(record["person"], record["person"])
         record["said"] = SAID[GradeState(record["said"])]
@@ -124,11 +129,14 @@ def _annotation(grades: list[Grade], ranges: dict[int, Any], names: Names) -> di
 
 
 def _result(grade: Grade, scoring: Any) -> dict[str, Any]:
-    name = grade.version.evaluator.name
-    if grade.label:
-        return _region(name, "choices", {"choices": [grade.label]})
-    share = grade.value or 0.0
-    number = scoring.low + share * (scoring.high - scoring.low) if isinstance(scoring, PercentageScoring) else share
+    region = _said(grade.version.evaluator.name, grade.label, grade.value or 0.0, scoring)
+    return region | {"meta": {"text": [OLDER]}} if grade.is_stale else region
+
+
+def _said(name: str, label: str, score: float, scoring: Any) -> dict[str, Any]:
+    if label:
+        return _region(name, "choices", {"choices": [label]})
+    number = scoring.low + score * (scoring.high - scoring.low) if isinstance(scoring, PercentageScoring) else score
     return _region(name, "number", {"number": number})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotations.answers import Answer, draft_of
@@ -87,13 +87,17 @@ def _keep(
     *,
     is_decision: bool,
     is_repeat: bool,
-) -> None:
-    mine = subject.grades(version).filter(person=person, is_decision=is_decision, is_repeat=is_repeat)
+) -> Grade | None:
+    """Store it unless it is what they said last; the grade that it replaces."""
     said = {"state": answer.state, "label": answer.label, "value": answer.value, "comment": answer.comment}
     seen = {"content_hash": subject.content_hash, "instructions_version": subject.instructions_version}
-    if mine.filter(**said, **seen).exists():
-        return
-    mine.update(is_current=False)
+    mine = subject.grades(version).filter(person=person, is_decision=is_decision, is_repeat=is_repeat)
+    if former := mine.select_related("item__queue").first():
+        if all(getattr(former, name) == value for name, value in (said | seen).items()):
+            return None
+        Grade.objects.filter(pk=former.pk).update(is_current=False)
+        if former.is_stale:
+            _drop_stale_decision(subject, version)
     Grade.objects.create(
         version=version,
         output=subject.output,
@@ -106,6 +110,14 @@ def _keep(
         **said,
         **seen,
     )
+    return former
+
+
+def _drop_stale_decision(subject: Subject, version: EvaluatorVersion) -> None:
+    """Who decided under older instructions decided about grades that are given anew."""
+    stale = Q(instructions_version__lt=F("item__queue__instructions_version"))
+    decisions = subject.grades(version).filter(stale, is_decision=True).values_list("pk", flat=True)
+    Grade.objects.filter(pk__in=list(decisions)).update(is_current=False)
 
 
 def _leave_seat(item: Item, person: Any) -> None:
@@ -123,12 +135,16 @@ def _hold(item: Item, person: Any, **what: Any) -> None:
 
 def skip(item: Item, person: Any, reason: str) -> None:
     """Leave an item to somebody else; why is kept."""
-    subject = Subject.of(item)
+    subject, is_repeat = Subject.of(item), item.repeats_id is not None
+    answer = Answer(GradeState.SKIPPED, comment=reason)
     with transaction.atomic():
-        for version in subject.versions:
-            answer = Answer(GradeState.SKIPPED, comment=reason)
-            _keep(subject, version, person, answer, None, is_decision=False, is_repeat=item.repeats_id is not None)
+        replaced = [
+            _keep(subject, version, person, answer, None, is_decision=False, is_repeat=is_repeat)
+            for version in subject.versions
+        ]
         release(item, person)
+        if any(replaced):
+            _settle(subject, person, is_repeat=is_repeat)
 
 
 @transaction.atomic

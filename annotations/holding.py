@@ -23,7 +23,7 @@ def at_hand(queue: Queue, person: Any, number: int = AT_HAND) -> list[Reservatio
         return []
     now = timezone.now()
     mine = Reservation.objects.filter(queue=queue, person=person, is_done=0)
-    mine.update(held_until=now + HOLD)
+    mine.filter(held_until__isnull=False).update(held_until=now + HOLD)
     held = list(mine.order_by("place", "pk")[:number])
     while len(held) < number and (seat := _take(queue, person)):
         held.append(seat)
@@ -63,11 +63,9 @@ def release(item: Item, person: Any) -> None:
 
 def keep_draft(item: Item, person: Any, draft: Mapping[str, Any]) -> bool:
     """What somebody has typed so far; a sign of life as well. False where they no longer hold the item."""
-    return bool(
-        Reservation.objects.filter(item=item, person=person, is_done=0).update(
-            draft=dict(draft), held_until=timezone.now() + HOLD
-        )
-    )
+    mine = Reservation.objects.filter(item=item, person=person, is_done=0)
+    mine.filter(held_until__isnull=False).update(held_until=timezone.now() + HOLD)
+    return bool(mine.update(draft=dict(draft)))
 
 
 def one_more_seat(item: Item) -> None:

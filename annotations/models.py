@@ -118,7 +118,10 @@ class Item(models.Model):
 
 
 class Reservation(models.Model):
-    """One of an item's seats, as many as it wants graders: free, held by a person until a time, or done."""
+    """One of an item's seats, as many as it wants graders: free, held by a person until a time, or done.
+
+    One that is opened again for whoever graded there, because the instructions have changed, is held without an end.
+    """
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="reservations")
     queue = models.ForeignKey(Queue, models.CASCADE, related_name="+")
@@ -139,6 +142,10 @@ class Reservation(models.Model):
             models.Index(fields=["queue", "is_done", "place", "id"]),
             models.Index(fields=["person", "queue", "is_done"]),
         ]
+
+    @property
+    def is_asked_again(self) -> bool:
+        return self.person_id is not None and not self.is_done and self.held_until is None
 
 
 class GradeState(IntEnum):
@@ -189,3 +196,8 @@ class Grade(models.Model):
             models.Index(fields=["person", "content_hash"]),
             models.Index(fields=["item", "person"]),
         ]
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its queue, which comes with it, has other instructions by now."""
+        return self.item is not None and self.instructions_version < self.item.queue.instructions_version

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Avg, Count, Max, Q
+from django.db.models import Avg, Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from annotations.models import Grade, GradeState, Item, ItemState, Queue, Reservation
@@ -23,6 +23,7 @@ MORE = 1.05
 class Progress:
     """Of a queue. A turn is one person's grading of one item; a queue asks for items × graders of them.
 
+    Hidden second askings are turns while anything else is left; those that nobody came back for are none after that.
     `seconds` is the mean time of a turn, None while none was timed.
     """
 
@@ -72,10 +73,12 @@ class Part:
 
 
 def progress_of(queues: Sequence[Queue], person: Any) -> dict[int, Progress]:
-    """How far each queue is, by its id. Three queries that read indexes alone, and at times one for the pace."""
+    """How far each queue is, by its id. Up to four queries that read indexes alone, and at times one for the pace."""
     seats = Reservation.objects.filter(queue__in=queues).order_by()
     turns = {(queue, done): n for queue, done, n in seats.values_list("queue", "is_done").annotate(n=Count("pk"))}
     mine = dict(seats.filter(person=person, is_done=1).values_list("queue").annotate(n=Count("pk")))
+    for queue in _with_repeats_alone(turns):
+        turns[queue, 0] = 0
     items = Item.objects.filter(queue__in=queues).order_by()
     states = {(queue, state): n for queue, state, n in items.values_list("queue", "state").annotate(n=Count("pk"))}
     pace = _pace(queues, {queue.pk: turns.get((queue.pk, 1), 0) for queue in queues})
@@ -91,6 +94,18 @@ def progress_of(queues: Sequence[Queue], person: Any) -> dict[int, Progress]:
         )
         for queue in queues
     }
+
+
+def _with_repeats_alone(turns: Mapping[tuple[int, int], int]) -> list[int]:
+    """Of the queues by their open and finished turns, those in which nothing but hidden second askings is open.
+
+    An item has one such asking at most, so they are never more than half of all turns.
+    """
+    few = [queue for (queue, done), n in turns.items() if not done and 0 < n <= turns.get((queue, 1), 0)]
+    if not few:
+        return []
+    ordinary = Reservation.objects.filter(queue=OuterRef("pk"), is_done=0, item__repeats=None)
+    return list(Queue.objects.filter(~Exists(ordinary), pk__in=few).values_list("pk", flat=True))
 
 
 def _pace(queues: Sequence[Queue], done: Mapping[int, int]) -> dict[int, float | None]:

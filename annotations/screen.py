@@ -38,6 +38,7 @@ class Question:
     typed: str
     fault: str = ""
     earlier: str = ""  # what this person said when they saw the very same elsewhere
+    is_stale: bool = False  # what is typed was said under older instructions
 
     @property
     def choices(self) -> list[Choice]:
@@ -70,6 +71,7 @@ class Screen:
     questions: list[Question]
     comment: str
     is_done: bool
+    is_stale: bool = False  # what the form shows was said under older instructions
 
     @property
     def is_pair(self) -> bool:
@@ -95,7 +97,8 @@ def screen_of(
     slug = item.queue.project.slug
     case = item.output.case
     seat = Reservation.objects.filter(item=item, person=person).first()
-    said = dict(typed) if typed is not None else _said(item, person, seat)
+    mine = _mine(item, person) if seat and seat.is_done else []
+    said = dict(typed) if typed is not None else _said(item, seat, mine)
     earlier = {} if item.repeats_id else _earlier(item, person, versions)
     questions = [
         Question(
@@ -117,6 +120,8 @@ def screen_of(
         questions,
         said.get("comment", ""),
         bool(seat and seat.is_done),
+        any(grade.instructions_version < item.queue.instructions_version for grade in mine)
+        or bool(seat and seat.is_asked_again),
     )
 
 
@@ -149,12 +154,17 @@ def _side(name: str, output: Output, parts: list[reading.Part], slug: str) -> Si
     return Side(name, parts, reading.tool_calls(body.outputs), reading.steps(body.steps), pictures)
 
 
-def _said(item: Item, person: Any, seat: Reservation | None) -> dict[str, str]:
+def _mine(item: Item, person: Any) -> list[Grade]:
+    """What this person has said here."""
+    mine = item.grades.filter(person=person, is_current=True, is_decision=False)
+    return list(mine.select_related("version__evaluator"))
+
+
+def _said(item: Item, seat: Reservation | None, mine: list[Grade]) -> dict[str, str]:
     """What the form shows: the grade given here, or the draft; field by field."""
     if seat is None or not seat.is_done:
         draft = (seat.draft if seat else None) or {}
         return {name: str(value) for name, value in draft.items()}
-    mine = item.grades.filter(person=person, is_current=True, is_decision=False).select_related("version__evaluator")
     return draft_of(item, mine)
 
 

@@ -37,6 +37,7 @@ agreement_urls = [
     path("evaluators/<int:pk>/agreement/", agreement.evaluator_agreement, name="evaluator-agreement"),
     path("review/grades/<int:pk>/", agreement.grades_beside, name="grades-beside"),
     path("review/queues/<int:pk>/ask-again/", agreement.queue_ask_again, name="queue-ask-again"),
+    path("review/queues/<int:pk>/ask-anew/", making.queue_ask_anew, name="queue-ask-anew"),
 ]
 
 urlpatterns = [*queue_urls, *grading_urls, *judging_urls, *deciding_urls, *agreement_urls]

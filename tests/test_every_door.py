@@ -202,6 +202,7 @@ PAGES = {
     "evaluator-agreement": Door(VIEWER, reviewers=True),
     "grades-beside": Door(VIEWER, EDITOR),
     "queue-ask-again": Door(None, EDITOR),
+    "queue-ask-anew": Door(None, EDITOR),
     "queue-list": Door(VIEWER, reviewers=True),
     "home-review": Door(VIEWER, reviewers=True),
     "queue-new": Door(EDITOR, EDITOR),
@@ -378,7 +379,7 @@ def reviewed(project, alice, experiment) -> dict[str, int]:
     queue.versions.add(version)
     fill(queue, experiment, None, Output.objects.filter(experiment=experiment), alice)
     item = queue.items.last()
-    said = {"label": "Good", "value": 1.0, "content_hash": item.content_hash}
+    said = {"label": "Solved", "value": 1.0, "content_hash": item.content_hash}
     grade = Grade.objects.create(version=version, output=item.output, item=item, person=alice, **said)
     return {"queue": queue.pk, "item": queue.items.first().pk, "grade": grade.pk}
 

@@ -130,13 +130,10 @@ class GradeSerializer(serializers.ModelSerializer):
     case = serializers.CharField(source="output.case.key")
     person = serializers.CharField(source="person.username")
     said = serializers.SerializerMethodField()
-    is_stale = serializers.SerializerMethodField()
+    is_stale = serializers.BooleanField()
 
     def get_said(self, grade: Grade) -> str:
         return SAID[GradeState(grade.state)]
-
-    def get_is_stale(self, grade: Grade) -> bool:
-        return grade.item is not None and grade.instructions_version < grade.item.queue.instructions_version
 
 
 def item_data(item: Item, versions: list[EvaluatorVersion]) -> dict[str, Any]:

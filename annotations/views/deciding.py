@@ -70,7 +70,7 @@ def _is_disputed(subject: Subject, version: EvaluatorVersion) -> bool:
 def _grades(subject: Subject, version: EvaluatorVersion) -> list[Grade]:
     """What people said by one evaluator, in the order in which they did; a decision last."""
     told = subject.grades(version).exclude(state=GradeState.SKIPPED).filter(is_repeat=False)
-    return list(told.select_related("person").order_by("is_decision", "pk"))
+    return list(told.select_related("person", "item__queue").order_by("is_decision", "pk"))
 
 
 def _next(request: ProjectRequest, queue: Queue) -> HttpResponse:

@@ -100,14 +100,19 @@ def _questions(
         is_repeat=False,
         is_decision=False,
     ).exclude(state=GradeState.SKIPPED)
-    given = {grade.version_id: grade for grade in mine}
+    given = {grade.version_id: grade for grade in mine.select_related("item__queue")}
     shown = []
     for version in versions:
         grade, field = given.get(version.pk), field_of(version)
         before = shown_answer(version, grade.label, grade.value, is_flipped=False) if grade else ""
         is_this = typed.get("version") == str(version.pk)
         question = Question(
-            version, config_of(version), field, typed.get(field, "") if is_this else before, faults.get(field, "")
+            version,
+            config_of(version),
+            field,
+            typed.get(field, "") if is_this else before,
+            faults.get(field, ""),
+            is_stale=bool(grade and grade.is_stale),
         )
         comment = typed.get("comment", "") if is_this else grade.comment if grade else ""
         shown.append((question, comment))

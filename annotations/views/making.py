@@ -13,6 +13,7 @@ from annotations import making
 from annotations.chosen import NAMES, Chosen, chosen_in
 from annotations.forms import IntakeForm, NewQueueForm, QueueForm, versions_for
 from annotations.models import Queue
+from annotations.stale import ask_anew
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.pages import page_or_fragment
@@ -100,6 +101,18 @@ def queue_edit(request: ProjectRequest, pk: int) -> HttpResponse:
         return redirect(queue)
     ctx = {"form": form, "queue": Queue.objects.select_related("project").get(pk=queue.pk)}
     return page_or_fragment(request, "annotations/queue_edit.html", ctx, status=422 if posted is not None else 200)
+
+
+@require_POST
+@project_page(Role.EDITOR)
+def queue_ask_anew(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Ask those who graded under older instructions again."""
+    queue = get_object_or_404(Queue.objects.select_related("project"), project=request.project, pk=pk, closed_at=None)
+    number = ask_anew(queue, request.user)
+    messages.success(
+        request, f"{number:,} grade{'' if number == 1 else 's'} asked for again. The old ones count until then."
+    )
+    return redirect(queue)
 
 
 @require_POST

@@ -11,6 +11,7 @@ from annotations.access import may_decide, may_grade, open_to, queues_of
 from annotations.intake import told
 from annotations.models import Item, ItemState, Queue
 from annotations.progress import parts_of, progress_of
+from annotations.stale import seats_to_open, stale_grades
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.pages import page_or_fragment
@@ -67,9 +68,13 @@ def queue_page(request: ProjectRequest, pk: int) -> HttpResponse:
     results = Experiment.objects.filter(
         Exists(graded), Exists(items.filter(output__experiment=OuterRef("pk"))), project=request.project
     )
+    may_change = request.role >= Role.EDITOR
+    stale = stale_grades(queue).count()
     ctx = {
         "queue": queue,
         "progress": progress_of([queue], request.user)[queue.pk],
+        "stale": stale,
+        "to_open": seats_to_open(queue).count() if stale and may_change and not queue.closed_at else 0,
         "parts": parts_of(queue),
         "disputed": list(disputed[:MOST_DISPUTED]),
         "results": list(
@@ -78,7 +83,7 @@ def queue_page(request: ProjectRequest, pk: int) -> HttpResponse:
         "rule": told(queue),
         "grades": queue.closed_at is None and may_grade(queue, request.user, request.role),
         "decides": may_decide(queue, request.user, request.role),
-        "may_change": request.role >= Role.EDITOR,
+        "may_change": may_change,
     }
     return page_or_fragment(request, "annotations/queue_page.html", ctx)
 

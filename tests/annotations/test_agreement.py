@@ -11,6 +11,7 @@ from annotations.agreeing_charts import matrix, over_time
 from annotations.disagreeing import differing, page_of, told
 from annotations.holding import at_hand
 from annotations.models import Grade, Item
+from annotations.progress import progress_of
 from annotations.queueing import ask_again, config_of
 from evalstudio.projects.models import Membership, Role
 from evalstudio.web.pagination import Page
@@ -315,3 +316,20 @@ def test_agreement_over_rest(client, alice, project, graded, version, people):
     client.force_login(people[2])
     own = client.get(place).json()
     assert ([one["person"] for one in own["people"]], own["pairs"], own["krippendorff"]) == (["rosa"], [], None)
+
+
+def test_a_hidden_second_asking_that_nobody_comes_back_for_does_not_keep_a_queue_open(make_queue, people):
+    queue = make_queue(4)
+    ask_again(queue, 0.5)
+    first, *others = queue.items.filter(repeats=None).order_by("pk")
+    for item in others:
+        grade(item, people[0])
+    progress = progress_of([queue], people[0])[queue.pk]
+    assert (progress.turns, progress.done, progress.left) == (6, 3, 3)
+    grade(first, people[0])
+    progress = progress_of([queue], people[0])[queue.pk]
+    assert (progress.turns, progress.done, progress.left, progress.share) == (4, 4, 0, 1.0)
+    (repeat, _) = queue.items.filter(repeats__isnull=False).order_by("pk")
+    grade(repeat, people[0])
+    progress = progress_of([queue], people[0])[queue.pk]
+    assert (progress.turns, progress.done, progress.left) == (5, 5, 0)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotations.models import Grade, Reservation
 from evaluators.core import Status
-from experiments.models import Evaluation
+from experiments.models import Evaluation, OutputBody
 from tests.annotations.conftest import SIDES
 from tests.browser_fixtures import axe_findings, overflow, sign_in
 
@@ -145,3 +145,17 @@ def test_the_screen_passes_axe_and_fits(open_queue, make_queue, width, theme):
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     assert axe_findings(page) == []
     assert overflow(page) == 0
+
+
+def test_tool_calls_of_both_sides_have_names_of_their_own(open_queue, make_queue, make_human, make_experiment):
+    queue = make_queue(
+        versions=[make_human(scoring=SIDES, runs_on="comparison")],
+        baseline=make_experiment(2),
+        experiment=make_experiment(2, "another system"),
+    )
+    call = {"name": "refund", "arguments": {"order": 7, "note": "x" * 400}}
+    OutputBody.objects.update(outputs={"value": "Done.", "toolCalls": [call, call]})
+    page = open_queue(queue)
+    assert page.get_by_role("group", name="refund of answer A").count() == 2
+    assert page.get_by_role("group", name="refund of answer B").count() == 2
+    assert axe_findings(page) == []
