@@ -168,7 +168,10 @@ def main() -> int:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchmarks.pages_settings")
         import django
 
+        from evalstudio.serving.children import load_everything
+
         django.setup()
+        load_everything()
         began = time.perf_counter()
         fill(asked.cases)
         print(f"{RESULTS} results of {asked.cases:,} outputs, ready in {time.perf_counter() - began:.0f} s")

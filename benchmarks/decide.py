@@ -126,9 +126,10 @@ def pages() -> list[tuple[str, str]]:
 
 
 def first(address: str) -> float:
-    """Milliseconds of the first opening, in a process of its own that has loaded Django and shown another page."""
+    """Milliseconds of the first opening, in a process of its own that is loaded as served ones and has shown a page."""
     script = (
         "import sys, time, django; django.setup()\n"
+        "from evalstudio.serving.children import load_everything; load_everything()\n"
         "from django.test import Client; from evalstudio.projects.models import User\n"
         "client = Client(); client.force_login(User.objects.get()); client.get('/p/large/runs/')\n"
         "began = time.perf_counter(); assert client.get(sys.argv[1]).status_code == 200\n"
@@ -181,7 +182,10 @@ def main() -> int:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchmarks.pages_settings")
         import django
 
+        from evalstudio.serving.children import load_everything
+
         django.setup()
+        load_everything()
         began = time.perf_counter()
         fill(asked.results, asked.cases)
         print(f"{asked.results} results of {asked.cases:,} evaluations, ready in {time.perf_counter() - began:.0f} s")

@@ -114,6 +114,51 @@ def test_a_missing_row_is_a_dash_and_never_a_zero():
     assert "not evaluated" in render("{% score row %}", row=None)
 
 
+@dataclass(frozen=True)
+class Said:
+    baseline: Row | None = None
+    compared: Row | None = None
+    gain: float | None = None
+    lacking: Row | None = None
+    is_comparative: bool = False
+
+
+@dataclass(frozen=True)
+class Preferred(Row):
+    label: str | None = None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gain", "words"),
+    [
+        (0.5, 0.8, 0.3, "better, </span>+30.0"),
+        (0.5, 0.8, -0.3, "worse, </span>+30.0"),  # where less is better
+        (0.5, 0.5, 0.0, "the same, </span>"),
+    ],
+)
+def test_two_scores_say_which_is_better_by_the_gain_and_how_far_by_the_scores(before, after, gain, words):
+    told = Said(Row(2, before), Row(2, after), gain)
+    assert words in render("{% told told names %}", told=told, names=("new", "old"))
+
+
+@pytest.mark.parametrize(("share", "words"), [(1.0, "new wins"), (0.25, "old wins"), (0.5, "a tie")])
+def test_a_comparison_names_who_it_prefers(share, words):
+    told = Said(compared=Preferred(2, share, label='"A"'), gain=2 * share - 1, is_comparative=True)
+    text = render("{% told told names %}", told=told, names=("new", "old"))
+    assert words in text
+    assert 'title="&quot;A&quot;"' in text
+
+
+def test_a_name_in_a_comparison_is_escaped():
+    told = Said(compared=Preferred(2, 1.0), gain=1.0, is_comparative=True)
+    assert "<img" not in render("{% told told names %}", told=told, names=("<img src=x>", "old"))
+
+
+def test_what_keeps_a_pair_from_a_difference_is_said():
+    assert "unparsed" in render("{% told told names %}", told=Said(lacking=Row(3, why="unparsed")), names=("a", "b"))
+    assert "not evaluated" in render("{% told told names %}", told=Said(), names=("a", "b"))
+
+
 def test_progress_counts_what_is_there_in_its_order():
     parts, settled, total = progress_parts({"pending": 2, "scored": 5, "failed": 1, "in_flight": 2})
     assert [(part["word"], part["count"], part["x"]) for part in parts] == [

@@ -4,6 +4,7 @@ Everything is a builtin of the templates. Data only ever passes through autoesca
 """
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -111,12 +112,18 @@ def _bar(share: float, is_low: bool, label: str | None) -> SafeString:
 
 
 @register.simple_tag
-def moved(before: float, after: float, gain: float) -> SafeString:
-    """Two scores of one case and their difference: "55 → 60 ▲ +5.0 pts". `gain` is positive where the second is better.
+def told(told: Any, names: Sequence[str]) -> SafeString:
+    """What one evaluator says of two answers: "55 → 60 ▲ +5.0 pts", or "▲ 75 %" where it saw the two together.
 
-    All are shares.
+    `told` has what was said of both (`baseline` and `compared`, as for `score`), the `gain`, positive where the
+    compared one is better, and in `lacking` what keeps it from one. `names` are of the two, the compared one first.
     """
-    return _moved(before, after, 0 if abs(gain) < 1e-6 else 1 if gain > 0 else -1)
+    if told.is_comparative and told.gain is not None:
+        return _won(told.compared.score, told.compared.label or "", *names)
+    if told.gain is None:
+        return score(told.lacking)
+    sign = 0 if abs(told.gain) < 1e-6 else 1 if told.gain > 0 else -1
+    return _moved(told.baseline.score, told.compared.score, sign)
 
 
 GAINS = {
@@ -139,6 +146,20 @@ def _moved(before: float, after: float, sign: int) -> SafeString:
         shape,
         "the same" if name == "same" else name,
         numbers.points(after - before),
+    )
+
+
+@lru_cache(maxsize=8192)  # as above
+def _won(share: float, label: str, one: str, other: str) -> SafeString:
+    name, shape = GAINS[(share > 0.5) - (share < 0.5)]
+    return format_html(
+        '<span class="won dv is-{}"{}><svg width="10" height="10" viewBox="0 0 10 10" fill="currentColor"'
+        ' aria-hidden="true">{}</svg><span class="vh">{}, </span>{}</span>',
+        name,
+        format_html(' title="{}"', label) if label else "",
+        shape,
+        {"better": f"{one} wins", "worse": f"{other} wins", "same": "a tie"}[name],
+        numbers.percent(share, 0),
     )
 
 

@@ -10,7 +10,7 @@ from experiments.analysis import jsondiff, reading
 from experiments.analysis.comparing.judges import Subject
 from experiments.analysis.comparing.kept import Comparison
 from experiments.analysis.grid import cells_of, snippet
-from experiments.analysis.repeats import Cell, passing_of
+from experiments.analysis.repeats import Cell
 from experiments.models import Experiment, Output
 
 
@@ -23,12 +23,8 @@ class Told(NamedTuple):
     gain: float | None  # positive where the compared result is the better one
 
     @property
-    def difference(self) -> float | None:
-        """Compared minus baseline, in the evaluator's own unit."""
-        if self.baseline is None or self.compared is None:
-            return None
-        sides = self.compared.score, self.baseline.score
-        return None if None in sides else sides[0] - sides[1]  # type: ignore[operator]
+    def is_comparative(self) -> bool:
+        return self.subject.is_comparative
 
     @property
     def lacking(self) -> Cell | None:
@@ -101,11 +97,11 @@ def _told(subject: Subject, output: Output, partner: Output, cells: dict[tuple[i
     if subject.baseline_run is None:
         score = compared.score if compared else None
         return Told(subject, None, compared, None if score is None else 2 * score - 1)
-    told = Told(subject, cells.get((partner.pk, subject.baseline_run.pk)), compared, None)
-    if told.difference is None:
-        return told
-    sign = 1 if passing_of(subject.version).direction == "higher" else -1
-    return told._replace(gain=sign * told.difference)
+    baseline = cells.get((partner.pk, subject.baseline_run.pk))
+    gain = None
+    if baseline and compared and baseline.score is not None and compared.score is not None:
+        gain = subject.sign * (compared.score - baseline.score)
+    return Told(subject, baseline, compared, gain)
 
 
 # --- Their texts ------------------------------------------------------------------------------------------------------

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from django.db.models import Q
 
 from evalstudio.web.foreign import id_in
 from evaluators.models import Evaluator, EvaluatorVersion
+from experiments.analysis.repeats import passing_of
 from experiments.ledger.progress import is_under_way
 from experiments.models import Experiment, Purpose, Run
 
@@ -36,6 +38,11 @@ class Subject:
     @property
     def is_comparative(self) -> bool:
         return self.baseline_run is None
+
+    @cached_property
+    def sign(self) -> int:
+        """1 where a higher score is the better one, else -1."""
+        return 1 if passing_of(self.version).direction == "higher" else -1
 
     @property
     def is_rehearsal(self) -> bool:
