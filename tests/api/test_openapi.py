@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 from annotations.answers import Answer
 from annotations.grading import Subject, submit
 from annotations.holding import at_hand
-from annotations.models import Item, Queue
+from annotations.models import GradeState, Item, Queue
 from evalstudio.projects.models import ApiToken, Scope
 from evaluators.exchange import exported
 from evaluators.models import Evaluator, EvaluatorVersion
@@ -69,11 +69,11 @@ def always(people_version: int) -> dict[str, dict[str, Any]]:
             "scores": [{"case": "case-0", "score": 0.5}],
         },
         "POST /api/projects/{project}/evaluators/import/": {"name": "Made up", "connections": {}},
-        "POST /api/projects/{project}/queues/": {"versions": [people_version], "show": "", "q": "", "by": None},
+        "POST /api/projects/{project}/queues/": {"versions": [people_version], "show": "all", "q": ""},
         "POST /api/projects/{project}/queues/{id}/grades/": {
-            "grades": [{"case": "case-0", "label": "Good", "person": "alice"}],
+            "grades": [{"case": "case-0", "label": "Solved", "person": "alice"}],
         },
-        "POST /api/projects/{project}/items/{id}/grade/": {"grades": {str(people_version): "Good"}},
+        "POST /api/projects/{project}/items/{id}/grade/": {"grades": {str(people_version): "Solved"}},
     }
 
 
@@ -105,7 +105,8 @@ def places(stage, alice) -> dict[str, int]:  # noqa: F811
     at_hand(queue, alice)
     graded, people = queue.items.last(), queue.versions.get()
     item = Item.objects.select_related("queue", "output__experiment", "baseline_output").get(pk=graded.pk)
-    submit(Subject.of(item), alice, {people.pk: Answer(label="Good", value=1.0)})
+    submit(Subject.of(item), alice, {people.pk: Answer(GradeState.GRADED, "Solved", 1.0)})
+    Evaluator.objects.filter(pk=stage.ids["evaluator"]).update(reference=people.evaluator_id)
     runs = [scored(stage.project, ANIMALS, system=f"classifier {number}").pk for number in (1, 2)]
     return {
         "agreement": people.evaluator_id,
