@@ -9,6 +9,7 @@ from typing import Any
 from annotations.answers import draft_of, field_of, shown_answer
 from annotations.models import Grade, GradeState, Item, Reservation
 from annotations.queueing import config_of
+from annotations.unblinded import Shown, shown_with
 from evalstudio.files.pictures import Picture, pictures_in
 from evaluators.kinds.human import HumanConfig
 from evaluators.models import EvaluatorVersion
@@ -61,7 +62,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Everything the page of an item shows; nothing of it tells systems, judges or colleagues."""
+    """Everything the page of an item shows; nothing but `shown` tells systems, judges or colleagues."""
 
     item: Item
     inputs: list[reading.Part]
@@ -72,6 +73,7 @@ class Screen:
     comment: str
     is_done: bool
     is_stale: bool = False  # what the form shows was said under older instructions
+    shown: Shown | None = None  # of a queue that is not blind
 
     @property
     def is_pair(self) -> bool:
@@ -122,6 +124,7 @@ def screen_of(
         bool(seat and seat.is_done),
         any(grade.instructions_version < item.queue.instructions_version for grade in mine)
         or bool(seat and seat.is_asked_again),
+        shown_with(item, person),
     )
 
 

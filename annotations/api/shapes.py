@@ -10,6 +10,7 @@ from annotations.answers import field_of
 from annotations.models import Grade, GradeState, Item, Order, Queue, Rule
 from annotations.progress import Progress
 from annotations.queueing import config_of
+from annotations.unblinded import shown_with
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import EnumScoring
 
@@ -88,8 +89,36 @@ class QuestionSerializer(serializers.Serializer):
     high = serializers.FloatField(allow_null=True)
 
 
+class VerdictSerializer(serializers.Serializer):
+    """What a judge said of an answer, or which of two it prefers; empty where it is a tie or there is one answer."""
+
+    evaluator = serializers.CharField(source="version.evaluator.name")
+    version = serializers.IntegerField(source="version.pk")
+    score = serializers.FloatField(source="cell.score")
+    label = serializers.CharField(source="cell.label", allow_null=True)
+    reason = serializers.CharField()
+    of = serializers.CharField(help_text="A system.")
+
+
+class ColleagueSerializer(serializers.Serializer):
+    """What somebody else said, as the caller would say it."""
+
+    name = serializers.CharField()
+    version = serializers.IntegerField(source="grade.version_id")
+    answer = serializers.CharField()
+    comment = serializers.CharField(source="grade.comment")
+
+
+class ShownSerializer(serializers.Serializer):
+    """Whose the answers are, in their order, and what was said of them."""
+
+    systems = serializers.ListField(child=serializers.CharField())
+    verdicts = VerdictSerializer(many=True)
+    colleagues = ColleagueSerializer(many=True)
+
+
 class ItemSerializer(serializers.Serializer):
-    """An item in hand. Of a pair `answers` has two, A and B; neither says which system gave it."""
+    """An item in hand. Of a pair `answers` has two, A and B; which system gave which is told by `shown` alone."""
 
     id = serializers.IntegerField()
     queue = serializers.IntegerField()
@@ -97,6 +126,7 @@ class ItemSerializer(serializers.Serializer):
     expected_outputs = serializers.JSONField(allow_null=True)
     answers = serializers.ListField(child=serializers.JSONField())
     questions = QuestionSerializer(many=True)
+    shown = ShownSerializer(allow_null=True, help_text="What a queue that is not blind shows; null of a blind one.")
 
 
 class SaidSerializer(serializers.Serializer):
@@ -136,8 +166,8 @@ class GradeSerializer(serializers.ModelSerializer):
         return SAID[GradeState(grade.state)]
 
 
-def item_data(item: Item, versions: list[EvaluatorVersion]) -> dict[str, Any]:
-    """An item, which comes with its case and bodies, as the serializer takes it."""
+def item_data(item: Item, versions: list[EvaluatorVersion], person: Any) -> dict[str, Any]:
+    """An item, which comes with its case and bodies, as the serializer takes it for a person."""
     sides = [item.output] if item.baseline_output is None else [item.baseline_output, item.output]
     if item.is_flipped:
         sides.reverse()
@@ -148,6 +178,7 @@ def item_data(item: Item, versions: list[EvaluatorVersion]) -> dict[str, Any]:
         "expected_outputs": item.output.case.expected_outputs,
         "answers": [{"outputs": side.body.outputs, "steps": side.body.steps} for side in sides],
         "questions": [_question(version) for version in versions],
+        "shown": shown_with(item, person),
     }
 
 

@@ -129,7 +129,7 @@ class QueueNext(_Queues):
             return Response(status=status.HTTP_204_NO_CONTENT)
         item = with_all(Item.objects.filter(pk=held[0].item_id)).get()
         versions = list(queue.versions.select_related("evaluator").order_by("pk"))
-        return Response(ItemSerializer(item_data(item, versions)).data)
+        return Response(ItemSerializer(item_data(item, versions, request.user)).data)
 
 
 class ItemGrade(_Queues):

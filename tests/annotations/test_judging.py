@@ -9,43 +9,13 @@ from annotations.grading import Subject, submit
 from annotations.judging import against, calibrate, calibrate_all, corrected
 from annotations.models import Item, Order
 from annotations.shootout import shootout
-from evaluators.core import Score, Status
 from evaluators.golden import keep, stored_sample
-from evaluators.models import Evaluator
 from experiments.analysis.columns import columns
-from experiments.ledger.settle import Book, settle
-from experiments.ledger.start import start
 from experiments.models import Calibration, Evaluation, Run
 from experiments.samples import sample_of
 from tests.annotations.test_grading import BAD, GOOD
 
 pytestmark = pytest.mark.django_db
-LABELS = {True: ("Good", 1.0), False: ("Bad", 0.0)}
-
-
-@pytest.fixture
-def judged(project, alice):
-    """A judge's run over a result, with these verdicts in the order of its outputs."""
-
-    def make(experiment, verdicts, name="Judge", cost=None):
-        evaluator = Evaluator.objects.create(project=project, name=name, kind="heuristic")
-        code = "function evaluate() { return 1; }"
-        config = {"code": code, "scoring": {"type": "percentage"}, "threshold": None, "direction": "higher", "seed": 0}
-        run = start(evaluator.revise(config, schema=1, author=alice), experiment, alice)
-        rows = Evaluation.objects.filter(run=run).order_by("output").values_list("pk", flat=True)
-        said = [(LABELS[good][0], LABELS[good][1]) for good in verdicts]
-        settle(
-            Book(run.pk),
-            [
-                (pk, Score(Status.SCORED, value=value, label=label, latency_ms=20))
-                for pk, (label, value) in zip(rows, said, strict=True)
-            ],
-        )
-        Evaluation.objects.filter(run=run).update(cost_usd=cost)
-        run.refresh_from_db()
-        return run
-
-    return make
 
 
 def grade_all(queue, person, verdicts):
