@@ -31,17 +31,9 @@ KEY = OpenApiParameter(
 )
 
 
-class NewExperimentSerializer(serializers.Serializer):
-    """A system's answers to the cases of a data set, opened for outputs that are yet to come."""
+class JudgesSerializer(serializers.Serializer):
+    """Who judges outputs as they arrive."""
 
-    system = serializers.CharField(max_length=120)
-    dataset = serializers.CharField(max_length=120, help_text="Name of the data set.")
-    dataset_version = serializers.IntegerField(
-        required=False, min_value=1, max_value=2**31 - 1, help_text="Its latest version unless told."
-    )
-    client_key = serializers.CharField(
-        required=False, max_length=120, help_text="Your own name for it: asked again, the same experiment."
-    )
     versions = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**62),
         required=False,
@@ -54,6 +46,19 @@ class NewExperimentSerializer(serializers.Serializer):
         max_length=50,
         help_text="Evaluators that judge outputs as they arrive. Where neither they nor `versions` are named, those"
         " that the project always runs do.",
+    )
+
+
+class NewExperimentSerializer(JudgesSerializer):
+    """A system's answers to the cases of a data set, opened for outputs that are yet to come."""
+
+    system = serializers.CharField(max_length=120)
+    dataset = serializers.CharField(max_length=120, help_text="Name of the data set.")
+    dataset_version = serializers.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Its latest version unless told."
+    )
+    client_key = serializers.CharField(
+        required=False, max_length=120, help_text="Your own name for it: asked again, the same experiment."
     )
 
 
@@ -91,7 +96,8 @@ class Named(ProjectView):
         return list(found.values())
 
     def judges(self, given: Mapping[str, Any]) -> list[Judge] | None:
-        """Who is to judge from the beginning: whom `versions` and `evaluators` name; None where neither is said."""
+        """Who is to judge from the beginning: whom `versions` and `evaluators` name; None where neither is said, and
+        those do that the project always runs."""
         if "versions" not in given and "evaluators" not in given:
             return None
         named = [each.judge(self.project) for each in _each(given.get("evaluators", ()))]

@@ -12,7 +12,7 @@ from evaluators.models import Evaluator
 from evaluators.models.evaluators import MOST_NAME
 from experiments.forms.starting import LIMITS, MOST_MINUTES, MOST_SEED, MOST_USD
 from experiments.ledger.asked import MOST_OUTPUTS, MOST_REPEATS, Asked, Take
-from experiments.models import Priority
+from experiments.models import Experiment, Priority
 from experiments.outputs.judging import Judge
 
 ALL = "all"
@@ -101,13 +101,20 @@ class OptionsSerializer(TakeSerializer):
 class JudgeSerializer(OptionsSerializer):
     """An evaluator that judges from the beginning, by its `name` or `id`, with the options of its run.
 
-    While outputs are still to come, all of them or a split can be taken.
+    While outputs are still to come, all of them or a split can be taken. A comparative one needs a `baseline`, and
+    judges each pair as soon as both sides are there.
     """
 
     name = serializers.CharField(required=False, max_length=MOST_NAME, help_text="Of the evaluator.")
     id = serializers.IntegerField(required=False, min_value=1, max_value=2**62, help_text="Of the evaluator.")
     version = serializers.IntegerField(
         required=False, min_value=1, max_value=2**31 - 1, help_text="Its number; the published one unless told."
+    )
+    baseline = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**62,
+        help_text="Another experiment of the data set, for a comparative evaluator.",
     )
 
     def validate(self, said: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +137,16 @@ class JudgeSerializer(OptionsSerializer):
             lacks = f"no version {said['version']}" if "version" in said else "no published version; say which"
             raise serializers.ValidationError({"evaluators": [f"“{evaluator.name}” has {lacks}."]})
         version.evaluator = evaluator
-        return Judge(version, self.asked())
+        return Judge(version, self.asked(), self._baseline(project))
+
+    def _baseline(self, project: Project) -> Experiment | None:
+        if "baseline" not in self.validated_data:
+            return None
+        pk = self.validated_data["baseline"]
+        found = Experiment.objects.filter(project=project, pk=pk).select_related("dataset_version").first()
+        if found is None:
+            raise serializers.ValidationError({"evaluators": [f"This project has no experiment {pk}."]})
+        return found
 
 
 class RetrySerializer(serializers.Serializer):

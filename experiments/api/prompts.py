@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from evalstudio.calls.models import connections_for
 from evalstudio.web.foreign import is_storable
 from evaluators.kinds.judge_form import MOST_TOKENS
-from experiments.api.intake import KEY, Named
+from experiments.api.intake import KEY, JudgesSerializer, Named
 from experiments.api.options import TakeSerializer
 from experiments.api.serializers import ExperimentSerializer
 from experiments.forms.prompts import MOST_SYSTEMS
@@ -34,7 +34,7 @@ class PromptModelSerializer(serializers.Serializer):
     seed = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=0, max_value=MOST_SEED)
 
 
-class NewPromptSerializer(TakeSerializer):
+class NewPromptSerializer(JudgesSerializer, TakeSerializer):
     """A prompt, whom to ask about which cases, and who judges. `repeats` is how often each case is asked."""
 
     title = serializers.CharField(
@@ -52,13 +52,6 @@ class NewPromptSerializer(TakeSerializer):
     )
     reads_json = serializers.BooleanField(required=False, default=False, help_text="Read the answer as JSON.")
     models = serializers.ListField(child=PromptModelSerializer(), min_length=1, max_length=MOST_SYSTEMS)
-    versions = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**62),
-        required=False,
-        default=list,
-        max_length=50,
-        help_text="Ids of evaluator versions that judge the answers as they come.",
-    )
     client_key = serializers.CharField(
         required=False, max_length=MOST_KEY, help_text="Your own name for it: asked again, the same experiments."
     )
@@ -111,6 +104,7 @@ class PromptStart(Named):
         key = given.get("client_key") or request.headers.get("Idempotency-Key") or None
         if key is not None and len(key) > MOST_KEY:
             raise serializers.ValidationError({"client_key": [f"A key has at most {MOST_KEY} characters."]})
+        judges = self.judges(request.data)
         recipes = said.recipes(set(connections_for(self.project).values_list("pk", flat=True)))
         try:
             experiments = run_prompt(
@@ -120,7 +114,7 @@ class PromptStart(Named):
                 recipes=recipes,
                 version=self.dataset_version(given["dataset"], given.get("dataset_version")),
                 asked=said.asked(),
-                judges=self.versions(given["versions"]),
+                judges=judges,
                 client_key=key,
             )
         except CannotStart as error:

@@ -11,7 +11,7 @@ from evalstudio.projects.models import Project
 from evaluators.models import Evaluator
 from experiments.forms.starting import BoundsForm, limits_typed
 from experiments.models import RunDefaults
-from experiments.outputs.judging import published_in
+from experiments.outputs.judging import Offer
 
 
 class RunDefaultsForm(BoundsForm):
@@ -20,7 +20,7 @@ class RunDefaultsForm(BoundsForm):
     evaluators = forms.ModelMultipleChoiceField(
         Evaluator.objects.none(),
         label="Always run these",
-        help_text="They judge every new result that comes from a file or over the API, unless others are named.",
+        help_text="They judge every new result, unless others are chosen when it is made.",
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
@@ -31,7 +31,7 @@ class RunDefaultsForm(BoundsForm):
         self.project, self.known = project, RunDefaults.of(project)
         always = list(self.known.evaluators.values_list("pk", flat=True))
         self.initial = {**limits_typed(self.known), "evaluators": always}
-        offered = Evaluator.objects.filter(pk__in=[version.evaluator_id for version in published_in(project)])
+        offered = Evaluator.objects.filter(pk__in=[version.evaluator_id for version in Offer.of(project).versions])
         self.fields["evaluators"].queryset = offered.order_by("name")  # type: ignore[attr-defined]
 
     def bounds(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from experiments.datasets.importing.guess import fit_name, targets_for
 from experiments.datasets.importing.rows import BadFile
 from experiments.datasets.importing.targets import FIELDS, IGNORE, OUTPUT_FIELDS, ROOTS, Target
 from experiments.datasets.importing.upload import is_too_large
+from experiments.forms.judging import JudgingForm
 from experiments.models import Dataset, Import, System
 from experiments.outputs.judging import Offer
 
@@ -115,22 +117,17 @@ class ColumnFields(NamedTuple):
     type: forms.BoundField
 
 
-class MappingForm(SaysErrors, forms.Form):
-    """What the columns of an upload become: for each a target, for some a name, and the type it is read as."""
+class MappingForm(SaysErrors, JudgingForm):
+    """What the columns of an upload become: for each a target, for some a name, and the type it is read as.
+
+    And who judges the outputs as soon as these are there.
+    """
 
     system = forms.CharField(
         label="System",
         max_length=120,
         required=False,
         help_text="What made these outputs: a model, a prompt version, a pipeline.",
-    )
-
-    judges = forms.TypedMultipleChoiceField(
-        coerce=int,
-        widget=forms.CheckboxSelectMultiple,
-        label="Evaluators",
-        required=False,
-        help_text="They judge the outputs as soon as these are there. Others can be added later.",
     )
 
     def __init__(self, data: Any = None, *, job: Import, offer: Offer | None = None) -> None:
@@ -140,9 +137,7 @@ class MappingForm(SaysErrors, forms.Form):
         self.columns = preview.stored_columns(job.options)
         names = System.objects.filter(project=job.project_id).order_by("name").values_list("name", flat=True)
         self.fields["system"].widget = SuggestingInput(list(names[:200]), {"maxlength": 120})
-        self.offer = offer or Offer.of(job.project)
-        self.fields["judges"].choices = self.offer.choices  # type: ignore[attr-defined]
-        self.fields["judges"].initial = list(self.offer.always)
+        self.offer_judges(offer or Offer.of(job.project), job.project, job.options["dataset"])
         for number, (column, target) in enumerate(zip(self.columns, targets_for(self.columns), strict=True)):
             self._add_fields(number, column, target)
 
@@ -193,12 +188,11 @@ class MappingForm(SaysErrors, forms.Form):
             for number, column in enumerate(self.columns)
             if (target := self._target(number)) != IGNORE
         ]
-        judges = self.cleaned_data.get("judges", [])
-        return {"mapping": mapping, "system": self.cleaned_data.get("system", ""), "judges": judges}
+        return {"mapping": mapping, "system": self.cleaned_data.get("system", ""), "judging": asdict(self.judging())}
 
     def foretellable(self) -> bool:
-        """Whether it is clear what the columns become; the system may still lack its name."""
-        return self.is_valid() or set(self.errors) == {"system"}
+        """Whether it is clear what the columns become; who made the outputs, and who judges them, may still be open."""
+        return self.is_valid() or set(self.errors) <= {"system", *JudgingForm.base_fields}
 
     def _add_fields(self, number: int, column: Column, guessed: Target) -> None:
         kinds = [kind for kind in TYPE_TITLES if self.shape.has_types or kind is not ColumnType.AS_IS]

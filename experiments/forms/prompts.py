@@ -12,10 +12,11 @@ from evalstudio.projects.models import Project
 from evaluators.core import FieldError
 from evaluators.kinds.forms import as_number
 from evaluators.kinds.judge_form import MOST_TOKENS, ModelField, model_choice
-from evaluators.models import EvaluatorVersion
 from experiments.datasets.browsing import facets_of
+from experiments.forms.judging import JudgingForm
 from experiments.forms.starting import MOST_SEED, TAKES, BoundsForm, TakeForm, whole
-from experiments.models import DatasetVersion, PromptVersion, Run, RunDefaults
+from experiments.models import DatasetVersion, Experiment, PromptVersion, Run, RunDefaults
+from experiments.outputs.judging import Offer
 from experiments.outputs.prompting import MOST_TOKENS as USUAL_TOKENS
 from experiments.outputs.prompting import Model, Recipe, Texts
 
@@ -47,14 +48,7 @@ class ModelsField(forms.MultipleChoiceField):
         return [self.one.clean(each) for each in super().clean(value)]
 
 
-class JudgesField(forms.ModelMultipleChoiceField):
-    widget = forms.CheckboxSelectMultiple
-
-    def label_from_instance(self, version: Any) -> str:
-        return f"{version.evaluator.name} {version}"
-
-
-class PromptForm(TakeForm):
+class PromptForm(TakeForm, JudgingForm):
     """All of it. One system, and so one experiment, comes of each model with each set of parameters."""
 
     things = "cases to ask"
@@ -67,23 +61,19 @@ class PromptForm(TakeForm):
     models = ModelsField(label="Models", required=False)
     other_connection = forms.ChoiceField(label="Another model of", required=False)
     other_model = forms.CharField(label="Its name", required=False, max_length=200)
-    judges = JudgesField(EvaluatorVersion.objects.none(), label="Evaluators", required=False)
 
-    def __init__(
-        self, data: Any = None, *, project: Project, judges: list[EvaluatorVersion], initial: Any = None, **more: Any
-    ) -> None:
+    def __init__(self, data: Any = None, *, project: Project, initial: Any = None, **more: Any) -> None:
         versions = _versions(project)
         chosen = _chosen(versions, (data or initial or {}).get("version", ""))
         super().__init__(data, splits=_splits_of(chosen), defaults=RunDefaults.of(project), initial=initial, **more)
-        self.project, self.chosen, self.judge_choices = project, chosen, judges
+        self.project, self.chosen = project, chosen
         self.faults: dict[str, list[FieldError]] = {}
         self.fields["take"].label = "Cases"
         self.fields["repeats"].label = "Answers to each"
         self.fields["take"].choices = CASES if self.splits else CASES[:-1]  # type: ignore[attr-defined]
         self.fields["version"].choices = _grouped(versions)  # type: ignore[attr-defined]
         self.fields["models"].offer(project)  # type: ignore[attr-defined]
-        offered = EvaluatorVersion.objects.filter(pk__in=[each.pk for each in judges]).select_related("evaluator")
-        self.fields["judges"].queryset = offered.order_by("evaluator__name")  # type: ignore[attr-defined]
+        self.offer_judges(Offer.of(project), project, chosen.dataset.name if chosen else "")
         connections = [(str(each.pk), each.name) for each in connections_for(project)]
         self.fields["other_connection"].choices = connections  # type: ignore[attr-defined]
         for place in range(SETS):
@@ -133,6 +123,20 @@ class PromptForm(TakeForm):
         ]
         return [Recipe(self.texts, model) for model in dict.fromkeys(models)]
 
+    @property
+    def systems(self) -> list[tuple[str, str, bool]]:
+        """What may be tried, its label and whether it is; empty while something is wrong, or there is no choice."""
+        recipes = self.recipes() if self.is_bound and self.is_valid() else []
+        if len(recipes) < 2:
+            return []
+        tried = self.tried()
+        return [(_name_of(each), each.model.said, each == tried) for each in recipes]
+
+    def tried(self) -> Recipe:
+        """The system that was picked to be tried, else the first. Only where nothing is wrong."""
+        recipes = self.recipes()
+        return next((each for each in recipes if _name_of(each) == self.data.get("tried")), recipes[0])
+
     def _models(self) -> list[tuple[int, str]]:
         cleaned = self.cleaned_data
         chosen = list(cleaned.get("models") or [])
@@ -168,9 +172,26 @@ class PromptForm(TakeForm):
             "temperature_0": None if recipe.model.temperature is None else as_number(recipe.model.temperature),
             "max_tokens_0": recipe.model.max_tokens,
             "seed_0": recipe.model.seed,
-            "judges": list(run.experiment.runs.filter(is_current=True).values_list("version", flat=True)),
+            **_judged_by(run.experiment),
         }
         return cls(initial=initial, **more)
+
+
+def _name_of(recipe: Recipe) -> str:
+    """What tells the systems of one form apart, whatever is typed in its messages."""
+    return f"{recipe.model.connection_id}:{recipe.model.said}"
+
+
+def _judged_by(experiment: Experiment) -> dict[str, Any]:
+    """Who judges an experiment, as it would be chosen again."""
+    runs = list(experiment.runs.filter(is_current=True).order_by("pk"))
+    against = [run for run in runs if run.baseline_id]
+    return {
+        "judges": [run.version_id for run in runs if not run.baseline_id],
+        "comparing": [run.version_id for run in against],
+        "baseline": str(against[0].baseline_id) if against else "",
+        "judge_repeats": max((run.repeats for run in runs), default=1),
+    }
 
 
 def _parameters(place: int) -> dict[str, forms.Field]:

@@ -15,13 +15,13 @@ from typing import Any
 
 from django.db import transaction
 
-from evaluators.models import EvaluatorVersion
 from experiments.ledger.asked import Asked
 from experiments.ledger.cases import asked_of
 from experiments.ledger.defaults import limited
 from experiments.ledger.progress import OVER
-from experiments.ledger.start import CannotStart, check_options, follow, prepare, start
+from experiments.ledger.start import CannotStart, check_options, follow, prepare
 from experiments.models import DatasetVersion, Experiment, PromptVersion, Purpose, Run, Source
+from experiments.outputs.judging import Judge, begin_judging
 
 LEAST_PAUSE_S = 1.0
 SHARE = 0.05  # of a worker's time that telling may take
@@ -34,7 +34,7 @@ def open_experiment(
     author: Any = None,
     *,
     asked: Asked,
-    judges: Sequence[EvaluatorVersion] = (),
+    judges: Sequence[Judge] = (),
     client_key: str | None = None,
 ) -> Run:
     """A new experiment with the run that is to answer it, still without rows: `prepare` writes them.
@@ -68,8 +68,7 @@ def open_experiment(
         started_by=author,
         **{name: value for name, value in asked.bounds.items() if value is not None},
     )
-    for judge in judges:
-        start(judge, experiment, author)
+    begin_judging(experiment, judges, author)
     return run
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, Max, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 
 from evalstudio.calls.models import Connection
 from evaluators.core import Needs, Status
@@ -144,9 +144,12 @@ def start_sample(
 
 
 def follow(experiment: Experiment) -> None:
-    """Let the current runs of an experiment judge the outputs that have come since they were started."""
-    whole = experiment.runs.filter(is_current=True, baseline=None, sample__isnull=True)
-    for run in whole.exclude(state__in=STOPPED):
+    """Let its current runs, and those against it, judge the outputs and pairs that have come since they were started.
+
+    Of a pair either side may come last, so that whoever brings that one has both judged.
+    """
+    of_it = Run.objects.filter(Q(experiment=experiment) | Q(baseline=experiment))
+    for run in of_it.filter(is_current=True, sample__isnull=True).exclude(state__in=STOPPED):
         prepare(run.pk)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import F
 
 from evalstudio.projects.models import Project
+from evaluators.core import Needs
 from evaluators.engine import work_of
 from evaluators.kinds import BadConfig
 from evaluators.models import EvaluatorVersion
@@ -24,72 +25,98 @@ STILL_TO_COME = (
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A version that judges, and what is asked of its run."""
+    """A version that judges, what is asked of its run, and for one that compares the result to compare with."""
 
     version: EvaluatorVersion
     asked: Asked = EVERYTHING
+    baseline: Experiment | None = None
+
+    def said(self, problem: object) -> str:
+        return f"{self.version.evaluator.name}: {problem}"
 
 
-def published_in(project: Project) -> list[EvaluatorVersion]:
-    """What may judge a result by itself: the published version of every evaluator in use that compares nothing."""
-    versions = EvaluatorVersion.objects.filter(evaluator__project=project, evaluator__published_version=F("pk"))
-    in_use = versions.filter(evaluator__archived_at=None).select_related("evaluator").order_by("evaluator__name")
-    return [version for version in in_use if not _compares(version)]
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Evaluators that were chosen together for outputs to come: ids of versions, and of the experiment that those which
+    compare do it with."""
 
+    versions: list[int]
+    baseline: int | None = None
+    repeats: int = 1
 
-def always_in(project: Project) -> list[Judge]:
-    """Those of them that the project runs on every new result, unless others are named."""
-    chosen = _always(project)
-    return [Judge(version) for version in published_in(project) if version.evaluator_id in chosen] if chosen else []
+    def judges(self, project: Project) -> list[Judge]:
+        """As far as they are still there: each with what makes sense for it of what was chosen for all.
 
-
-def _always(project: Project) -> set[int]:
-    """Ids of evaluators."""
-    chosen = RunDefaults.evaluators.through.objects.filter(rundefaults=project.pk)
-    return set(chosen.values_list("evaluator", flat=True))
-
-
-def enter_all(experiment: Experiment, versions: Sequence[EvaluatorVersion], author: Any) -> tuple[list[Run], list[str]]:
-    """(runs of all that can judge, still without rows; a sentence for each version that cannot)."""
-    runs, refused = [], []
-    for version in versions:
-        try:
-            runs.append(enter(version, experiment, author))
-        except CannotStart as error:
-            refused.append(f"{version.evaluator.name}: {error}")
-    return runs, refused
-
-
-def _compares(version: EvaluatorVersion) -> bool:
-    """Whether a version judges pairs; one that cannot be read is taken for the others, and says so if it is run."""
-    try:
-        return work_of(version).needs.compares
-    except BadConfig:
-        return False
+        Only what asks elsewhere is asked several times, since the others always say the same.
+        """
+        known = EvaluatorVersion.objects.filter(evaluator__project=project, pk__in=self.versions)
+        baseline = (
+            Experiment.objects.filter(project=project, pk=self.baseline).select_related("dataset_version").first()
+        )
+        found = []
+        for version in known.select_related("evaluator").order_by("pk"):
+            needs = _needs(version)
+            asked = Asked(repeats=self.repeats) if needs and needs.lane == "net" else EVERYTHING
+            found.append(Judge(version, asked, baseline if needs and needs.compares else None))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Who can be chosen, and who is as long as nobody says otherwise: ids of versions."""
+    """What may judge a new result: the published version of every evaluator in use. `always` are those of the first
+    that the project runs unless others are named."""
 
     versions: tuple[EvaluatorVersion, ...]
-    always: tuple[int, ...]
+    comparing: tuple[EvaluatorVersion, ...]
+    always: tuple[EvaluatorVersion, ...]
 
     @classmethod
     def of(cls, project: Project) -> Offer:
         """Two queries."""
-        versions = published_in(project)
-        always = _always(project)
-        return cls(tuple(versions), tuple(version.pk for version in versions if version.evaluator_id in always))
+        versions = EvaluatorVersion.objects.filter(evaluator__project=project, evaluator__published_version=F("pk"))
+        in_use = versions.filter(evaluator__archived_at=None).select_related("evaluator").order_by("evaluator__name")
+        comparing = tuple(version for version in in_use if _compares(version))
+        others = tuple(version for version in in_use if version not in comparing)
+        through = RunDefaults.evaluators.through.objects.filter(rundefaults=project.pk)
+        always = set(through.values_list("evaluator", flat=True))
+        return cls(others, comparing, tuple(version for version in others if version.evaluator_id in always))
 
-    @property
-    def choices(self) -> list[tuple[int, str]]:
-        return [(version.pk, f"{version.evaluator.name} {version}") for version in self.versions]
+
+def always_in(project: Project) -> list[Judge]:
+    """Those that the project runs on every new result, unless others are named."""
+    return [Judge(version) for version in Offer.of(project).always]
+
+
+def enter_all(experiment: Experiment, judges: Sequence[Judge], author: Any) -> tuple[list[Run], list[str]]:
+    """(runs of all that can judge, still without rows; a sentence for each that cannot)."""
+    runs, refused = [], []
+    for judge in judges:
+        try:
+            runs.append(enter(judge.version, experiment, author, baseline=judge.baseline, asked=judge.asked))
+        except CannotStart as error:
+            refused.append(judge.said(error))
+    return runs, refused
 
 
 def begin_judging(experiment: Experiment, judges: Sequence[Judge], author: Any) -> None:
-    """Let them judge what is there, and what comes. Safe to repeat. Raises CannotStart."""
+    """Let them judge what is there, and what comes. Safe to repeat. Raises CannotStart, which names who cannot."""
     for judge in judges:
         if experiment.is_open and judge.asked.take in (Take.FIRST, Take.RANDOM):
-            raise CannotStart(STILL_TO_COME)
-        start(judge.version, experiment, author, asked=judge.asked)
+            raise CannotStart(judge.said(STILL_TO_COME))
+        try:
+            start(judge.version, experiment, author, baseline=judge.baseline, asked=judge.asked)
+        except CannotStart as error:
+            raise CannotStart(judge.said(error)) from None
+
+
+def _needs(version: EvaluatorVersion) -> Needs | None:
+    """None for a version that cannot be read any more; it says so if it is run."""
+    try:
+        return work_of(version).needs
+    except BadConfig:
+        return None
+
+
+def _compares(version: EvaluatorVersion) -> bool:
+    needs = _needs(version)
+    return needs is not None and needs.compares

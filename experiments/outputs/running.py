@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 
 from evalstudio.projects.models import AuditEntry, Project, User
-from evaluators.models import EvaluatorVersion
 from experiments.ledger.answers import begin, open_experiment
 from experiments.ledger.asked import Asked
 from experiments.models import DatasetVersion, Experiment, Run
+from experiments.outputs.judging import Judge, always_in
 from experiments.outputs.prompt_versions import prompt_version
 from experiments.outputs.prompting import Recipe
 
@@ -25,18 +25,20 @@ def run_prompt(
     recipes: Iterable[Recipe],
     version: DatasetVersion,
     asked: Asked,
-    judges: Sequence[EvaluatorVersion] = (),
+    judges: Sequence[Judge] | None = None,
     client_key: str | None = None,
 ) -> list[Experiment]:
     """One experiment for each recipe, begun; those that the client's key stands for, where it has been used.
 
-    Raises CannotStart, and then leaves nothing.
+    `judges` judge the answers as they come; None leaves that to those that the project always runs. Raises CannotStart,
+    and then leaves nothing.
     """
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)  # one start with a key at a time
         if client_key and (known := _known(project, client_key)):
             return known
         runs: list[Run] = []
+        judges = always_in(project) if judges is None else judges
         for number, recipe in enumerate(recipes):
             prompt = prompt_version(project, author, title, recipe)
             key = _key(client_key, number) if client_key else None

@@ -20,7 +20,6 @@ from experiments.ledger.start import CannotStart
 from experiments.models import Dataset, Experiment, PromptVersion, Purpose, Run
 from experiments.outputs.running import run_prompt
 from experiments.outputs.trying import Preview, cases_asked, preview_of, try_out
-from experiments.views.grids import addable
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -44,13 +43,13 @@ def prompt_new(request: ProjectRequest) -> HttpResponse:
 @require_POST
 @project_page(Role.EDITOR)
 def prompt_preview(request: ProjectRequest) -> HttpResponse:
-    """What is sent about one case and, on `do=try`, what the first model answers."""
+    """What is sent about one case and, on `do=try`, what one of the systems answers: the one that is picked."""
     form = _form(request, request.POST)
     is_valid = form.is_valid()
     preview = _preview(request, form)
     recipes = form.recipes() if is_valid else []
     if preview and not preview.wrong and recipes and request.POST.get("do") == "try":
-        try_out(preview, recipes[0])
+        try_out(preview, form.tried())
     if not wants_fragment(request):
         return _page(request, form, preview)
     return render(
@@ -59,7 +58,7 @@ def prompt_preview(request: ProjectRequest) -> HttpResponse:
 
 
 def _form(request: ProjectRequest, data: Any = None, **more: Any) -> PromptForm:
-    return PromptForm(data, project=request.project, judges=addable(request, [], compares=False), **more)
+    return PromptForm(data, project=request.project, **more)
 
 
 def _blank(request: ProjectRequest) -> PromptForm:
@@ -69,7 +68,7 @@ def _blank(request: ProjectRequest) -> PromptForm:
         experiment = get_object_or_404(experiments, project=request.project, pk=like, system__prompt__isnull=False)
         run = get_object_or_404(Run, experiment=experiment, purpose=Purpose.ANSWERS)
         prompt = PromptVersion.objects.get(pk=experiment.system_id)
-        return PromptForm.like(prompt, run, project=request.project, judges=addable(request, [], compares=False))
+        return PromptForm.like(prompt, run, project=request.project)
     dataset = Dataset.objects.filter(project=request.project, pk=id_in(request.GET.get("dataset", "")) or 0).first()
     latest = dataset and dataset.versions.filter(number=dataset.latest_version).first()
     initial: dict[str, Any] = {"version": str(latest.pk)} if latest else {}
@@ -106,7 +105,7 @@ def _started(request: ProjectRequest, form: PromptForm) -> HttpResponse:
         recipes=form.recipes(),
         version=form.chosen,
         asked=form.asked(),
-        judges=list(said["judges"].select_related("evaluator")),
+        judges=form.judging().judges(request.project),
     )
     if len(experiments) == 1:
         messages.success(request, f"{experiments[0]} is being asked.")
@@ -124,8 +123,8 @@ def _shown(form: PromptForm, preview: Preview | None) -> dict[str, Any]:
     cases, systems = cases_asked(form.chosen, form.asked(), splits), form.recipes()
     calls = cases * form.asked().repeats * len(systems)
     cost = preview.score.cost_usd if preview and preview.score else None
-    first = Connection.objects.filter(pk=systems[0].model.connection_id).first()
-    is_rehearsal = bool(first and first.is_rehearsal)
+    asked = Connection.objects.filter(pk=form.tried().model.connection_id).first()
+    is_rehearsal = bool(asked and asked.is_rehearsal)
     return ctx | {
         "cases": cases,
         "systems": len(systems),

@@ -3,10 +3,12 @@
 import pytest
 
 from evalstudio.calls.models import Connection
+from evaluators.kinds import get_kind
 from evaluators.models import Evaluator
 from experiments.ledger.turn import work
-from experiments.models import Evaluation, Experiment, Output
+from experiments.models import Evaluation, Experiment, Output, Run, RunDefaults
 from tests.api.test_api import call, import_file  # noqa: F401
+from tests.experiments.compared import comparative
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CODE = "function evaluate({ outputs }) { return outputs.value.length < 12 ? 1 : 0.25; }"
@@ -51,6 +53,34 @@ def test_it_is_started_followed_and_judged_as_it_goes(call, prompt, project, ali
     assert [row["id"] for row in call("get", "runs/?purpose=answers").json()["results"]] == [told["run"]]
 
 
+def test_evaluators_are_named_with_options_and_compare_with_an_earlier_answer(call, prompt, project):  # noqa: F811
+    comparative(project)
+    (first,) = call("post", "experiments/prompt/", prompt | {"evaluators": []}).json()
+    told = {"name": "Shorter output", "version": 1, "baseline": first["experiment"]["id"]}
+    work("net")
+    asked = prompt | {"user_message": "{{ inputs.question }}", "evaluators": [told]}
+
+    (second,) = call("post", "experiments/prompt/", asked).json()
+    work("net")
+    work("cpu")
+
+    run = Run.objects.get(purpose="results")
+    assert (run.experiment_id, run.baseline_id) == (second["experiment"]["id"], first["experiment"]["id"])
+    assert set(run.evaluation_set.values_list("score", flat=True)) == {1.0}
+
+
+def test_the_project_s_own_judge_where_nobody_is_named(call, prompt, project):  # noqa: F811
+    evaluator = Evaluator.objects.create(project=project, name="Short", kind="heuristic")
+    evaluator.revise(get_kind("heuristic").blank(), schema=2, author=None)
+    RunDefaults.objects.create(project=project).evaluators.set([evaluator])
+
+    call("post", "experiments/prompt/", prompt)
+    call("post", "experiments/prompt/", prompt | {"versions": []})
+
+    assert Run.objects.get(purpose="results").version.evaluator == evaluator
+    assert Run.objects.filter(purpose="answers").count() == 2
+
+
 def test_it_is_stopped_and_resumed_as_any_run(call, prompt):  # noqa: F811
     (told,) = call("post", "experiments/prompt/", prompt).json()
     assert call("post", f"runs/{told['run']}/stop/").json()["state"] == "stopped"
@@ -82,6 +112,7 @@ def test_asked_again_with_the_same_key_it_is_the_same(call, prompt, chat_server)
         ({"models": [{"connection": 99999, "model": "m"}]}, "models", "This project has no connection 99999"),
         ({"dataset": "none"}, "dataset", "There is no data set “none”"),
         ({"versions": [99999]}, "versions", "This project has no version 99999."),
+        ({"evaluators": [{"name": "None"}]}, "evaluators", "There is no evaluator “None”"),
         ({"take": "first"}, "n", "Needed to take"),
         ({"limit_usd": 1}, "models", "cost is not known"),
     ],

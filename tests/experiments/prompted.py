@@ -7,6 +7,7 @@ import pytest
 from experiments.ledger import answers
 from experiments.ledger.asked import Asked
 from experiments.models import Case, CaseSpan, Dataset, DatasetVersion, Run
+from experiments.outputs.judging import Judge
 from experiments.outputs.prompt_versions import prompt_version
 from experiments.outputs.prompting import Model, Recipe, Texts
 
@@ -54,7 +55,7 @@ def ask(make_prompt, questions, alice):
 
     def begin(cases: int, *, judges=(), prompt=None, version=None, **asked) -> Run:
         chosen = {"prompt": prompt or make_prompt(), "version": version or questions(cases), "author": alice}
-        run = answers.open_experiment(**chosen, asked=Asked(**asked), judges=judges)
+        run = answers.open_experiment(**chosen, asked=Asked(**asked), judges=[Judge(version) for version in judges])
         answers.begin(run)
         return run
 

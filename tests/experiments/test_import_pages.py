@@ -43,7 +43,9 @@ def answers(job, **changes):
     from experiments.forms.imports import MappingForm
 
     form = MappingForm(job=job)
-    return {name: field.initial or "" for name, field in form.fields.items() if name != "judges"} | changes
+    return {
+        name: field.initial or "" for name, field in form.fields.items() if name not in ("judges", "comparing")
+    } | changes
 
 
 # --- Choosing a file --------------------------------------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from evalstudio.calls.models import Connection
 from evaluators.publishing import publish
 from experiments.ledger.turn import work
-from experiments.models import Evaluation, Experiment, Output, PromptVersion, Purpose, Run
+from experiments.models import Evaluation, Experiment, Output, PromptVersion, Purpose, Run, RunDefaults
+from tests.experiments.compared import comparative
 from tests.experiments.prompted import add_case
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,6 +70,53 @@ def test_chosen_evaluators_judge_on_arrival_within_the_limits(as_alice, typed, m
     assert asked.limit_s == 300
 
 
+def test_those_that_the_project_always_runs_are_chosen_already(as_alice, typed, project, make_version, small_kinds):
+    always, other = make_version("length"), make_version("length", most=9)
+    RunDefaults.objects.create(project=project).evaluators.set([always.evaluator])
+    page = as_alice.get(NEW).content.decode()
+    chosen = re.findall(r'name="judges" value="(\d+)" id="\w+"( checked)?', page)
+    assert set(chosen) == {(str(always.pk), " checked"), (str(other.pk), "")}
+
+
+def test_one_that_compares_takes_an_earlier_result_of_the_data_set(as_alice, typed, project):
+    version = comparative(project)
+    assert "there is none yet" in as_alice.get(NEW).content.decode()
+    as_alice.post(NEW, typed)
+    work("net")
+    first = Experiment.objects.get()
+    compared = {"user_message": "Repeat: {{ inputs.question }}!", "comparing": [version.pk], "baseline": first.pk}
+    as_alice.post(NEW, typed | compared)
+    work("net")
+    work("cpu")
+    run = Run.objects.get(purpose=Purpose.RESULTS)
+    assert (run.version, run.baseline) == (version, first)
+    assert set(run.evaluation_set.values_list("score", flat=True)) == {0.0}
+    again = as_alice.get(NEW, {"like": run.experiment_id}).content.decode()
+    assert f'<option value="{first.pk}" selected>' in again
+    assert f'value="{version.pk}" id="id_comparing_0" checked' in again
+
+
+def test_another_data_set_offers_its_own_results_to_compare_with(as_alice, typed, project, questions):
+    comparative(project)
+    as_alice.post(NEW, typed)
+    other = typed | {"version": str(questions(1, "others").pk)}
+    page = as_alice.post(PREVIEW, other, headers={"HX-Request": "true"}).content.decode()
+    assert "there is none yet" in page
+    assert "Parrot v1 · tiny · v1" not in page
+    assert "Parrot v1 · tiny · v1" in as_alice.post(PREVIEW, typed, headers={"HX-Request": "true"}).content.decode()
+
+
+def test_what_asks_a_model_judges_each_answer_as_often_as_was_said(
+    as_alice, typed, make_version, small_kinds, connection
+):
+    asking, short = make_version("asking", connection_id=connection.pk), make_version("length")
+    typed |= {"judges": [asking.pk, short.pk]}
+    assert "a whole number from 1 to 20" in as_alice.post(NEW, typed | {"judge_repeats": "99"}).content.decode()
+    as_alice.post(NEW, typed | {"judge_repeats": "3"})
+    judged = Run.objects.filter(purpose=Purpose.RESULTS)
+    assert {run.version: run.repeats for run in judged} == {asking: 3, short: 1}
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -84,6 +134,7 @@ def test_chosen_evaluators_judge_on_arrival_within_the_limits(as_alice, typed, m
         ({"take": "split", "split": "odd"}, "Choose a split: easy, hard."),
         ({"temperature_0": "9"}, "Give a number from 0 to 2."),
         ({"version": "999"}, "Select a valid choice"),
+        ({"judges": ["999"]}, "Select a valid choice"),
         ({"limit_usd": "5"}, "What calls of “local” cost is not known"),
     ],
 )
@@ -114,6 +165,18 @@ def test_trying_asks_once_shows_the_answer_and_keeps_nothing(as_alice, typed, co
     assert chat_server.calls == 1
     assert not Output.objects.exists()
     assert not Evaluation.objects.exists()
+
+
+def test_the_system_that_is_picked_is_tried(as_alice, typed, connection, chat_server):
+    both = typed | {"other_connection": connection.pk, "other_model": "small", "temperature_0": "0", "do": "try"}
+    page = as_alice.post(PREVIEW, both, headers={"HX-Request": "true"}).content.decode()
+    assert "Answer of tiny · temperature 0" in page
+    picked = both | {"tried": f"{connection.pk}:small · temperature 0"}
+    page = as_alice.post(PREVIEW, picked, headers={"HX-Request": "true"}).content.decode()
+    assert "Answer of small · temperature 0" in page
+    assert f'<option value="{connection.pk}:small · temperature 0" selected>' in page
+    assert chat_server.calls == 2
+    assert 'name="tried"' not in as_alice.post(PREVIEW, typed).content.decode()
 
 
 def test_a_preview_says_what_the_case_lacks_and_asks_nothing(as_alice, typed, questions, chat_server):

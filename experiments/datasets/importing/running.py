@@ -15,7 +15,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from evalstudio.projects.models import AuditEntry
-from evaluators.models import EvaluatorVersion
 from experiments.datasets.importing import arriving, leases
 from experiments.datasets.importing.formats import Shape
 from experiments.datasets.importing.leases import Hold, LeaseLost
@@ -135,10 +134,9 @@ def _complete(hold: Hold, job: Import, dataset: Dataset) -> None:
         prepare(run.pk)
 
 
-def _judges(job: Import) -> list[EvaluatorVersion]:
-    """The versions that were chosen with the columns, as far as they are still there."""
-    chosen = EvaluatorVersion.objects.filter(evaluator__project=job.project_id, pk__in=job.options.get("judges", ()))
-    return list(chosen.select_related("evaluator").order_by("pk"))
+def _judges(job: Import) -> list[judging.Judge]:
+    """Those that were chosen with the columns, as far as they are still there."""
+    return judging.Chosen(**job.options.get("judging", {"versions": []})).judges(job.project)
 
 
 def _fail(hold: Hold, job: Import, reason: str) -> None:
