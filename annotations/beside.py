@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models.functions import Coalesce
+
 from annotations import ordering
 from annotations.models import Item, Queue
 from evaluators.golden import NotKept, digest_of, stored_sample
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_RUNS = 100
+NOBODY = Value(0)  # instead of a baseline
 NOT_DRAWN = (
     "The graded outputs were not drawn at random, so they say nothing about the others. Grade all of them, or make a"
     " queue whose order is drawn."
@@ -74,7 +78,7 @@ class Beside:
 
 
 def people_of(judge: Run) -> Run | None:
-    """The run of the people whose word counts more than this judge's, over the same outputs."""
+    """The run of the people whose word counts more than this judge's, over the same outputs or pairs."""
     reference = judge.version.evaluator.reference_id
     if reference is None:
         return None
@@ -88,16 +92,27 @@ def people_of(judge: Run) -> Run | None:
     return runs.select_related("version__evaluator").order_by("-version__number").first()
 
 
+def people_beside() -> QuerySet[Run]:
+    """The same as a subquery for runs of judges."""
+    runs = Run.objects.annotate(against=Coalesce("baseline", NOBODY)).filter(
+        version__evaluator=OuterRef("version__evaluator__reference"),
+        experiment=OuterRef("experiment"),
+        against=Coalesce(OuterRef("baseline"), NOBODY),
+        purpose=Purpose.RESULTS,
+        is_current=True,
+    )
+    return runs.order_by("-version__number")
+
+
 def runs_with_people(judge: Evaluator) -> list[Run]:
     """The judge's current results over outputs that these people grade, the latest first."""
     if judge.reference_id is None:
         return []
-    runs = Run.objects.filter(version__evaluator=judge, purpose=Purpose.RESULTS, is_current=True)
-    runs = runs.filter(
-        experiment__runs__version__evaluator=judge.reference_id, experiment__runs__purpose=Purpose.RESULTS
+    runs = Run.objects.filter(
+        Exists(people_beside()), version__evaluator=judge, purpose=Purpose.RESULTS, is_current=True
     )
     runs = runs.select_related("version__evaluator", "experiment__system", "experiment__project", "baseline__system")
-    return list(runs.distinct().order_by("-pk")[:MOST_RUNS])
+    return list(runs.order_by("-pk")[:MOST_RUNS])
 
 
 def beside(judge: Run, people: Run) -> Beside:
@@ -196,5 +211,6 @@ def _chances(people: Run) -> list[Mapping[int, float]]:
     for queue in queues:
         by_item = ordering.inclusion(queue)
         items = Item.objects.filter(queue=queue, output__in=mine, repeats=None)
+        items = items.filter(baseline_output__experiment=people.baseline_id)
         found.append({output: by_item[pk] for pk, output in items.values_list("pk", "output") if pk in by_item})
     return [chances for chances in found if chances]

@@ -7,10 +7,10 @@ from collections.abc import Container
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, Subquery
 from django.utils import timezone
 
-from annotations.beside import NOT_DRAWN, Beside, beside, people_of
+from annotations.beside import NOT_DRAWN, Beside, beside, people_beside, people_of
 from evalstudio.projects.models import AuditEntry
 from evaluators.models import Evaluator
 from evaluators.stats.agreement import cohen
@@ -68,7 +68,10 @@ def against(pair: Beside, own: Estimate) -> Against:
 
 
 def corrected(pair: Beside) -> Estimate:
-    """What people would say on average: of pass and fail by Rogan and Gladen, of scores prediction-powered."""
+    """What people would say on average: of pass and fail by Rogan and Gladen, of scores prediction-powered.
+
+    Of a comparison it is the share of wins; where somebody may say that two are equal there are three scores.
+    """
     import numpy as np
 
     judged = Judged.of(pair.judged, np.where(np.isnan(pair.likely), np.nan, pair.graded), pair.cases, _sure(pair))
@@ -214,15 +217,8 @@ def refer(judge: Evaluator, people: Evaluator | None, by: Any) -> None:
 
 def calibrate_all() -> int:
     """Bring corrections up to date; how many there were to bring. One query where nothing has changed."""
-    people = Run.objects.filter(
-        version__evaluator=OuterRef("version__evaluator__reference"),
-        experiment=OuterRef("experiment"),
-        baseline__isnull=True,
-        purpose=Purpose.RESULTS,
-        is_current=True,
-    ).order_by("-version__number")
-    judges = Run.objects.filter(purpose=Purpose.RESULTS, is_current=True, baseline=None)
-    known = judges.annotate(said=Subquery(people.values("revision")[:1])).filter(said__isnull=False)
+    judges = Run.objects.filter(version__evaluator__reference__isnull=False, purpose=Purpose.RESULTS, is_current=True)
+    known = judges.annotate(said=Subquery(people_beside().values("revision")[:1])).filter(said__isnull=False)
     stale = known.exclude(calibration__revision=F("revision"), calibration__people_revision=F("said"))
     runs = list(stale.select_related("version__evaluator"))
     for run in runs:

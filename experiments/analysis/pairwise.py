@@ -42,6 +42,12 @@ class Met:
         return _mirrored(self.column.figure) if self.is_mirrored else self.column.figure
 
     @cached_property
+    def corrected(self) -> Estimate | None:
+        """The share of wins that people would give it."""
+        told = self.column.corrected
+        return _mirrored(told) if told and self.is_mirrored else told
+
+    @cached_property
     def outcomes(self) -> Outcomes:
         found = self.column.summary.outcomes or Outcomes(0, 0, 0)
         return Outcomes(found.losses, found.ties, found.wins) if self.is_mirrored else found
