@@ -50,9 +50,8 @@ class Chosen:
         Only what asks elsewhere is asked several times, since the others always say the same.
         """
         known = EvaluatorVersion.objects.filter(evaluator__project=project, pk__in=self.versions)
-        baseline = (
-            Experiment.objects.filter(project=project, pk=self.baseline).select_related("dataset_version").first()
-        )
+        others = Experiment.objects.filter(project=project).select_related("dataset_version")
+        baseline = others.filter(pk__in=[] if self.baseline is None else [self.baseline]).first()
         found = []
         for version in known.select_related("evaluator").order_by("pk"):
             needs = _needs(version)

@@ -11,6 +11,7 @@ from evalstudio_client import EvalStudio
 from evalstudio.projects.models import ApiToken, Scope
 from evaluators.models import Evaluator
 from experiments.ledger.turn import work
+from experiments.ledger.turns import LANES
 from tests.experiments.compared import comparative
 from tests.experiments.conftest import make_experiment  # noqa: F401
 
@@ -45,7 +46,8 @@ def worker(transactional_db):
     def take_turns() -> None:
         try:
             while not over.wait(0.05):
-                work("cpu")
+                for lane in LANES:
+                    work(lane)
         finally:
             connections.close_all()
 

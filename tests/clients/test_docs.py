@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from evalstudio_client import EvalStudio
 
 from evalstudio.calls.models import Connection
 from evaluators.models import ProcessorVersion
@@ -44,11 +45,11 @@ def shell(snippet: str, **told: object) -> subprocess.CompletedProcess:
 
 
 def test_the_page_has_the_snippets_that_are_run_here():
-    assert (len(PYTHON), len(SHELL)) == (3, 6)
+    assert (len(PYTHON), len(SHELL)) == (4, 6)
 
 
 def test_the_pipeline_and_its_steps(ready, studio, capsys):
-    pipeline, steps, _ = PYTHON
+    pipeline, steps, _, _ = PYTHON
     known = {"answer": lambda inputs: inputs["question"][-1], "build": "build-7", "baseline": ready}
     exec(pipeline, known)
     assert known["report"].passed
@@ -57,6 +58,17 @@ def test_the_pipeline_and_its_steps(ready, studio, capsys):
     assert "case-29 [1.0]" in capsys.readouterr().out
     exec(pipeline, known)
     assert Experiment.objects.filter(system__name="assistant 3").count() == 1
+
+
+def test_a_prompt_instead_of_a_pipeline(ready, project, alice):
+    Connection.add_rehearsal(project, alice)
+    known = {"EvalStudio": EvalStudio}
+    exec(PYTHON[2], known)
+    assert [one["system"] for one in known["experiments"]] == [
+        "Short answers v1 · rehearsal · temperature 0",
+        "Short answers v1 · rehearsal · temperature 0.7",
+    ]
+    assert [len(report.checks) for report in known["reports"]] == [1, 1]
 
 
 def test_the_gate_in_a_shell(ready, studio, tmp_path):
@@ -70,7 +82,7 @@ def test_the_gate_in_a_shell(ready, studio, tmp_path):
 
 
 def test_the_gate_in_a_pytest_suite(ready, tmp_path):
-    (tmp_path / "test_quality.py").write_text(PYTHON[2])
+    (tmp_path / "test_quality.py").write_text(PYTHON[3])
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     told = {name: value for name, value in os.environ.items() if not name.startswith("DJANGO_")}

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
+from evalstudio_client.batches import batches
 from evalstudio_client.errors import EvalStudioError, NotFound, Refused, Rejected, StillRunning
 from evalstudio_client.gate import LEAST_COVERAGE, Gate, Requirement, is_over
+from evalstudio_client.prompts import Model, Parameters, RunOptions, systems
 from evalstudio_client.report import Report
 from evalstudio_client.wire import JSON, Wire
 
-BATCH_ROWS = 200
-BATCH_BYTES = 4_000_000  # unpacked
-BATCH_S = 5.0  # an output waits no longer than this for others, once the next one is there
 POLL_S = (0.2, 5.0)  # the first pause between looks at runs and the longest
 
 Progress = Callable[[list[JSON]], object]
@@ -87,23 +85,17 @@ class EvalStudio:
         Each output has `case`, the key of its case, and `outputs`; as far as known also `attempt`, `steps`, `error`,
         `latency_ms`, `cost_usd`, `tokens_in` and `tokens_out`. `outputs` may be a generator: batches leave as they
         fill, and the evaluators judge them as they arrive: by name, by the id of a version, or as the API has them,
-        `{"name": "Short", "repeats": 3, "limit_usd": 2}`; without any, those that the project always runs. With a
-        `client_key` of your own, such as the id of a build, a repeated call goes on with the same experiment, and does
-        nothing once that is closed. Raises Rejected.
+        `{"name": "Short", "repeats": 3}` or, of one that compares, `{"name": "Better", "baseline": 11}`; without any,
+        those that the project always runs. With a `client_key` of your own, such as the id of a build, a repeated call
+        goes on with the same experiment, and does nothing once that is closed. Raises Rejected.
         """
-        opening: JSON = {"system": system, "dataset": dataset, "client_key": client_key or uuid.uuid4().hex}
-        if version is not None:
-            opening["dataset_version"] = version
-        if evaluators:
-            plain = [one for one in evaluators if not isinstance(one, Mapping)]
-            opening["versions"] = [version for version, _ in self._versions(plain)]
-            opening["evaluators"] = [dict(one) for one in evaluators if isinstance(one, Mapping)]
+        opening = {"system": system, **self._opening(dataset, version, evaluators, client_key)}
         experiment: JSON = self._wire.post("experiments/", opening)
         if not experiment["is_open"]:
             return experiment
         faults: list[JSON] = []
         accepted = 0
-        for batch in _batches(outputs):
+        for batch in batches(outputs):
             taken = self._append(experiment["id"], batch)
             accepted += taken["accepted"] + taken["unchanged"]
             faults += taken["errors"]
@@ -111,6 +103,76 @@ class EvalStudio:
             raise Rejected(experiment, faults, accepted)
         closed: JSON = self._wire.post(f"experiments/{experiment['id']}/close/")
         return closed
+
+    def run_prompt(
+        self,
+        title: str,
+        dataset: str,
+        user_message: str,
+        models: Iterable[str | Model],
+        *,
+        parameters: Sequence[Parameters] = (),
+        attempts: int = 1,
+        system_message: str = "",
+        reads_json: bool = False,
+        evaluators: Sequence[str | int | Mapping[str, Any]] = (),
+        version: int | None = None,
+        client_key: str | None = None,
+        timeout_s: float = 3600.0,
+        progress: Progress | None = None,
+        **options: Unpack[RunOptions],
+    ) -> list[JSON]:
+        """Have EvalStudio ask models about every case of a data set; the experiments, once everything was answered.
+
+        One experiment comes of each model with each set of parameters, in this order; a model that is named alone is
+        one of the project's only connection. Messages are templates over `inputs` and `metadata`, such as
+        `{{ inputs.question }}`; `attempts` is how often each case is asked. Evaluators are told as for `submit`; what
+        they make of the last answers may still be on its way, which `gate` and `wait` see to. With a `client_key` of
+        your own a repeated call waits for the same experiments. `progress` is called with the runs that ask at every
+        look. One that was stopped, by its limit or by somebody, is over as well. Raises NotFound, and StillRunning when
+        the time is over.
+        """
+        body: JSON = {
+            **options,
+            **self._opening(dataset, version, evaluators, client_key),
+            "title": title,
+            "system_message": system_message,
+            "user_message": user_message,
+            "reads_json": reads_json,
+            "models": systems(models, parameters, list(self._wire.pages("connections/"))),
+            "repeats": attempts,
+        }
+        began = time.monotonic()
+        told: list[JSON] = self._wire.post("experiments/prompt/", body)
+        runs = self.wait([{"id": one["run"]} for one in told], timeout_s, progress)
+        return [self._closed(run, began + timeout_s) for run in runs]
+
+    def _closed(self, run: JSON, deadline: float) -> JSON:
+        """The experiment of a run for answers, once those that judge it have been told of its last answers."""
+        while True:
+            experiment: JSON = self._wire.get(f"experiments/{run['experiment_id']}/")
+            if not experiment["is_open"]:
+                return experiment
+            if time.monotonic() > deadline:
+                raise StillRunning([run], ["Its last answers are being handed to those that judge them."])
+            time.sleep(POLL_S[0])
+
+    def _opening(
+        self,
+        dataset: str,
+        version: int | None,
+        evaluators: Sequence[str | int | Mapping[str, Any]],
+        client_key: str | None,
+    ) -> JSON:
+        """What every new experiment is told: what it answers, who judges it, and the key that tells it from others."""
+        opening: JSON = {"dataset": dataset, "client_key": client_key or uuid.uuid4().hex}
+        if version is not None:
+            opening["dataset_version"] = version
+        if evaluators:
+            plain = [one for one in evaluators if not isinstance(one, Mapping)]
+            opening["versions"] = [version for version, _ in self._versions(plain)]
+            opening["evaluators"] = [dict(one) for one in evaluators if isinstance(one, Mapping)]
+        return opening
 
     def _append(self, experiment: int, batch: list[Mapping[str, Any]]) -> JSON:
         try:
@@ -237,20 +299,3 @@ def _published(name: str, known: Sequence[JSON]) -> tuple[int, bool]:
 
 def _id(thing: int | Mapping[str, Any]) -> int:
     return thing if isinstance(thing, int) else int(thing["id"])
-
-
-def _batches(outputs: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    batch: list[Mapping[str, Any]] = []
-    size, began = 0, time.monotonic()
-    for output in outputs:
-        weight = len(json.dumps(output, ensure_ascii=False).encode())
-        full = len(batch) == BATCH_ROWS or size + weight > BATCH_BYTES or time.monotonic() - began > BATCH_S
-        if batch and full:
-            yield batch
-            batch, size = [], 0
-        if not batch:
-            began = time.monotonic()
-        batch.append(output)
-        size += weight
-    if batch:
-        yield batch

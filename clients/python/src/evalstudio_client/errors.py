@@ -47,7 +47,7 @@ class StillRunning(EvalStudioError, TimeoutError):
     """The time to wait is over. `why` are the reasons of the rows that have not run."""
 
     def __init__(self, runs: Sequence[Mapping[str, Any]], why: Sequence[str]) -> None:
-        names = ", ".join(str(run["evaluator"]) for run in runs)
+        names = ", ".join(run["evaluator"] or f"answers of experiment {run['experiment_id']}" for run in runs)
         super().__init__(f"Still running: {names}. {' '.join(why)}".strip())
         self.runs = list(runs)
         self.why = list(why)
