@@ -17,7 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.decide import FIRST_MS, _cases, first
+from benchmarks.decide import FIRST_MS, first, first_said
+from benchmarks.large_results import cases_of, version_of
 from benchmarks.pages import ANSWER, _sql, _time
 
 EVALUATORS = ("Correctness", "Tone", "Length", "Cites a source")
@@ -39,23 +40,14 @@ def fill(cases: int) -> None:
     project = Project.start("Large", owner)
     dataset = Dataset.objects.create(project=project, name="questions", latest_version=1)
     dataset_version = DatasetVersion.objects.create(dataset=dataset, number=1, n_cases=cases)
-    _cases(dataset, cases)
-    versions = [_version(project, owner, name) for name in EVALUATORS]
+    cases_of(dataset, cases)
+    versions = [version_of(project, owner, name) for name in EVALUATORS]
     results = [_result(project, owner, dataset_version, number) for number in range(RESULTS)]
     for number, result in enumerate(results):
         for place, version in enumerate(versions):
             _judge(version, result, None, 7 * number + place)
-    _judge(_version(project, owner, "Preference", runs_on="comparison"), results[1], results[0], 99)
+    _judge(version_of(project, owner, "Preference", runs_on="comparison"), results[1], results[0], 99)
     _sql("ANALYZE")
-
-
-def _version(project: Any, owner: Any, name: str, **more: Any) -> Any:
-    from evaluators.models import Evaluator
-
-    config = {"code": "", "scoring": {"type": "percentage"}, "threshold": 0.6, "direction": "higher", "seed": 0}
-    evaluator = Evaluator.objects.create(project=project, name=name, kind="heuristic")
-    scale = {"scale": None} if more else {}
-    return evaluator.revise(config | scale | more, schema=2 if more else 1, author=owner)
 
 
 def _result(project: Any, owner: Any, dataset_version: Any, number: int) -> Any:
@@ -150,9 +142,8 @@ def measure(requests: int) -> bool:
         opened = first(address) if number == 0 else None
         client.get(address)  # what it works out once is not told apart but for the first page
         timed = _time(client, name, address, requests)
-        said = "" if opened is None else f"   first {opened:6.0f} ms {'ok' if opened <= FIRST_MS else 'OVER'}"
-        print(f"{timed}{said}", flush=True)
-        is_within &= timed.is_within and (opened or 0) <= FIRST_MS
+        print(f"{timed}{first_said(opened) if opened else ''}", flush=True)
+        is_within &= timed.is_within and (opened is None or opened[1] <= FIRST_MS)
     return is_within
 
 

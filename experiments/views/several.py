@@ -1,9 +1,8 @@
-"""What the page of three results or more shows: one evaluator's figure of each against the baseline, and the cases."""
+"""What the page of three results or more shows: each one's figure against the baseline, and the cases that all have."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.http import Http404
 
@@ -12,7 +11,7 @@ from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
 from evaluators.models import EvaluatorVersion
 from experiments.analysis import reading
-from experiments.analysis.charts import compare as charts
+from experiments.analysis.comparing.asking import ALL
 from experiments.analysis.comparing.cases import Told, outputs_of, partners_of_each, rows_of, told_of
 from experiments.analysis.comparing.judges import Judges, judges_of_each
 from experiments.analysis.comparing.kept import comparison
@@ -22,23 +21,24 @@ from experiments.analysis.grid import cells_of, snippet
 from experiments.analysis.pairing import comparable
 from experiments.analysis.repeats import Cell
 from experiments.models import Experiment, Output
-from experiments.views.comparing import ROWS, SCALES, link
+from experiments.views.comparing import ROWS, link
 from experiments.views.comparing import frame as pair_frame
 from experiments.views.grids import row_links
 from experiments.views.pair_peeks import peeked, side_of
+from experiments.views.several_figures import figures_of
 
 MOST = 8  # results beside the first one and the baseline
 WORDS = {"disagree": "Results disagree"}
 
 
 class Row(NamedTuple):
-    """One case: the baseline's score, and what each entrant gained on it."""
+    """One case: the baseline's score, and what each entrant gained on it, most telling where any evaluator counts."""
 
     output: Output
     partner: Output
     snippet: str
     baseline: Cell | None
-    told: list[Told | None]
+    told: list[tuple[Told | None, tuple[str, str]]]  # with the names of the two
 
 
 def further(request: ProjectRequest, experiment: Experiment, baseline: Experiment) -> list[Experiment]:
@@ -69,9 +69,8 @@ def several_page(
     every = [experiment, *others]
     judges = judges_of_each(every, baseline)
     versions = _versions(judges)
-    chosen = _version(request, versions)
-    version = next((each for each in versions if each.pk == chosen), None)
-    found = several(every, baseline, judges, chosen)
+    version = _version(request, versions)
+    found = several(every, baseline, judges, version.pk if version else None)
     called = names([*every, baseline])
     show, sort, on = _asked(request, found)
     listed = found.listing(show, sort, on)
@@ -85,10 +84,11 @@ def several_page(
         "baseline_name": called[-1],
         "here": request.path,
         "version": version,
+        "is_comparative": any(each.subject.is_comparative for each in found.entrants if each.subject),
+        "has_baseline": any(each.subject.baseline_run for each in found.entrants if each.subject),
         "versions": [(each, link(request, by=each.pk, on="")) for each in versions],
-        "entrants": _lines(request, found, called, baseline),
-        "corrected": max((each.figure.judged for each in found.entrants if each.figure), default=0),
-        "charts": _charts(found, called, baseline),
+        "any_url": link(request, by=ALL, on=""),
+        **figures_of(request, found, called, baseline),
         "chips": [
             {
                 "word": WORDS.get(each, each.capitalize()),
@@ -103,7 +103,7 @@ def several_page(
         "sort": sort,
         "total": len(listed),
         "page": page,
-        "rows": _rows(found, baseline, page.rows),
+        "rows": _rows(found, called, page.rows, baseline, is_best=sort == "high"),
         "can_run": request.role >= Role.EDITOR,
         **row_links(request, request.path),
         **_peek(request, experiment, baseline, others, listed),
@@ -125,7 +125,8 @@ def several_peek(
     """The panel of one case with all answers to it, or 404."""
     every = [experiment, *others]
     judges = judges_of_each(every, baseline)
-    found = several(every, baseline, judges, _version(request, _versions(judges)))
+    version = _version(request, _versions(judges))
+    found = several(every, baseline, judges, version.pk if version else None)
     shown = _shown(request, experiment, baseline, others, found.listing(*_asked(request, found)), output)
     if shown is None:
         raise Http404
@@ -152,32 +153,42 @@ def _shown(
     for found_answers, name in zip(answers, called[1:], strict=False):
         if answer := found_answers.get(output):
             parts = reading.marked_parts(rows[0].partner.body.outputs, answer.body.outputs)[1]
-            ctx["sides"].append(side_of(request.project.slug, "also", name, answer, parts))
+            ctx["sides"].append(side_of(request.project, "also", name, answer, parts))
     return {**ctx, "names": frame["names"], "view": frame["view"]}
 
 
 def _versions(judges: list[Judges]) -> list[EvaluatorVersion]:
-    """Those that judged the baseline and any of the others, first the ones that judged most."""
+    """Those that judged the baseline and any of the others, or the two together, first the ones that judged most."""
     found: dict[int, EvaluatorVersion] = {}
     counts: dict[int, int] = {}
+    comparative: set[int] = set()
     for each in judges:
         for subject in each.subjects:
-            if not subject.is_comparative:
-                found[subject.version.pk] = subject.version
-                counts[subject.version.pk] = counts.get(subject.version.pk, 0) + 1
-    return sorted(found.values(), key=lambda version: (-counts[version.pk], version.evaluator.name, version.number))
+            found[subject.version.pk] = subject.version
+            counts[subject.version.pk] = counts.get(subject.version.pk, 0) + 1
+            comparative |= {subject.version.pk} if subject.is_comparative else set()
+    return sorted(
+        found.values(),
+        key=lambda version: (
+            version.pk in comparative,
+            -counts[version.pk],
+            version.evaluator.name,
+            version.number,
+        ),
+    )
 
 
-def _version(request: ProjectRequest, versions: list[EvaluatorVersion]) -> int | None:
-    """The id of the version that the address names, or of the first."""
-    known = [each.pk for each in versions]
-    asked = id_in(request.GET.get("by", ""))
-    return asked if asked in known else known[0] if known else None
+def _version(request: ProjectRequest, versions: list[EvaluatorVersion]) -> EvaluatorVersion | None:
+    """The version that the address names, or the first; None where any counts."""
+    asked = request.GET.get("by", "")
+    if asked == ALL or not versions:
+        return None
+    return next((each for each in versions if each.pk == id_in(asked)), versions[0])
 
 
 def _asked(request: ProjectRequest, found: Several) -> tuple[str, str, int | None]:
     show, sort, on = (request.GET.get(name, "") for name in ("show", "sort", "on"))
-    judged = [str(each.experiment.pk) for each in found.entrants if each.subject]
+    judged = [str(each.experiment.pk) for each in found.ranked]
     return (
         show if show in SHOWS else "all",
         sort if sort in ("low", "high", "case") and judged else "low" if judged else "case",
@@ -185,83 +196,47 @@ def _asked(request: ProjectRequest, found: Several) -> tuple[str, str, int | Non
     )
 
 
-def _lines(request: ProjectRequest, found: Several, called: list[str], baseline: Experiment) -> list[dict[str, Any]]:
-    figures = [each.figure for each in found.entrants if each.figure]
-    ends = [abs(end) for each in figures for end in (each.difference.low, each.difference.high) if end is not None]
-    scale = next((scale for scale in SCALES if max(ends, default=0.0) <= scale), SCALES[-1])
-    lines = []
-    for entrant, name in zip(found.entrants, called, strict=False):
-        told = entrant.figure.difference if entrant.figure else None
-        places = {"value": told.value, "low": told.low, "high": told.high} if told else {}
-        lines.append(
-            {
-                "name": name,
-                "entrant": entrant,
-                "figure": entrant.figure,
-                "scale": scale,
-                "pair_url": _pair_url(entrant, baseline),
-                "shows": {show: _pair_url(entrant, baseline, show) for show in ("regressed", "improved")},
-                "less_url": _without(request, entrant.experiment, found),
-                "places": {at: f"{50 + 50 * end / scale:.1f}%" for at, end in places.items() if end is not None},
-            }
-        )
-    return lines
-
-
-def _pair_url(entrant: Any, baseline: Experiment, show: str = "") -> str:
-    query = {"by": entrant.subject.run.pk} if entrant.subject else {}
-    query |= {"show": show, "sort": "high" if show == "improved" else "low"} if show else {}
-    return f"{entrant.experiment.url_against(baseline.pk)}?{urlencode(query)}"
-
-
-def _without(request: ProjectRequest, experiment: Experiment, found: Several) -> str:
-    """The page without one of the further results."""
-    left = [str(each.experiment.pk) for each in found.entrants[1:] if each.experiment.pk != experiment.pk]
-    return link(request, also=",".join(left)) if left else request.path
-
-
-def _charts(found: Several, called: list[str], baseline: Experiment) -> list[Any]:
-    bars = [
-        charts.Bar(name, each.figure.difference, each.figure.verdict, _pair_url(each, baseline))
-        for each, name in zip(found.entrants, called, strict=False)
-        if each.figure and each.figure.difference.value is not None
-    ]
-    return [charts.deltas(f"Differences from {called[-1]}", bars)] if bars else []
-
-
 def _heads(
     request: ProjectRequest, found: Several, called: list[str], sort: str, on: int | None
 ) -> list[dict[str, Any]]:
-    heads, number = [], 0
+    heads = []
     for entrant, name in zip(found.entrants, called, strict=False):
-        if entrant.subject is None:
+        if entrant not in found.ranked:
             heads.append({"name": name, "url": "", "sorted": ""})
             continue
-        is_sorted = on == number and sort != "case"
+        is_sorted = on == found.ranked.index(entrant) and sort != "case"
         turned = "high" if is_sorted and sort == "low" else "low"
         word = {"low": "ascending", "high": "descending"}[sort] if is_sorted else ""
         heads.append({"name": name, "url": link(request, on=entrant.experiment.pk, sort=turned), "sorted": word})
-        number += 1
     return heads
 
 
-def _rows(found: Several, baseline: Experiment, ids: list[int]) -> list[Row]:
+def _rows(found: Several, called: list[str], ids: list[int], baseline: Experiment, *, is_best: bool) -> list[Row]:
     """The cases of a page. Three queries."""
     outputs = outputs_of(ids)
     here = [outputs[pk] for pk in ids if pk in outputs]
     others = [each.experiment for each in found.entrants[1:]]
     partners, *more = partners_of_each(here, [baseline, *others])
     own = [outputs, *more]
-    runs = [run for each in found.entrants if each.subject for run in each.subject.runs]
+    runs = [run for each in found.ranked for subject in each.subjects for run in subject.runs]
     cells = cells_of(runs, [output.pk for side in (*own, partners) for output in side.values()])
-    first = next((each.subject for each in found.entrants if each.subject), None)
+    of_baseline = next((each.subject.baseline_run for each in found.ranked if each.subject), None)
+    pairs = [(name, called[-1]) for name in called[:-1]]
     rows = []
     for output in (each for each in here if each.pk in partners):
         partner = partners[output.pk]
         told = [
-            told_of([each.subject], side[output.pk], partner, cells)[0] if each.subject and output.pk in side else None
+            _most_telling(told_of(each.subjects, side[output.pk], partner, cells), is_best=is_best)
+            if each in found.ranked and output.pk in side
+            else None
             for each, side in zip(found.entrants, own, strict=True)
         ]
-        base = cells.get((partner.pk, first.baseline_run.pk)) if first and first.baseline_run else None
-        rows.append(Row(output, partner, snippet(output.case.inputs), base, told))
+        base = cells.get((partner.pk, of_baseline.pk)) if of_baseline else None
+        rows.append(Row(output, partner, snippet(output.case.inputs), base, list(zip(told, pairs, strict=True))))
     return rows
+
+
+def _most_telling(told: list[Told], *, is_best: bool) -> Told:
+    """Of what several say the worst gain, or the best one; without any gain the first."""
+    known = [each for each in told if each.gain is not None]
+    return (max if is_best else min)(known, key=lambda each: each.gain or 0.0) if known else told[0]

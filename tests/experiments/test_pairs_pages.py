@@ -431,6 +431,50 @@ def test_only_cases_that_all_answered_are_rows_of_several(as_alice, three):
     assert "case-002" not in keys_on(against(as_alice, mine, theirs, also=third.pk))
 
 
+def test_any_evaluator_may_say_that_a_case_of_several_got_worse(as_alice, project, three):
+    mine, theirs, third = three
+    tone = version_of(project, "Tone")
+    judged(theirs, tone, [0.5] * 6)
+    judged(third, tone, [0.5, 0.5, 0.5, 0.5, 0.5, 0.0])
+    facts, every = {"also": third.pk, "show": "regressed"}, {"also": third.pk, "by": "all"}
+    assert keys_on(against(as_alice, mine, theirs, **facts)) == ["case-000", "case-001"]
+    response = against(as_alice, mine, theirs, **facts, by="all")
+    assert keys_on(response) == ["case-005", "case-000", "case-001"]
+    assert "−50.0 pts Tone" in words_of(response)
+    assert "worst regression first by any evaluator" in words_of(response)
+    assert keys_on(against(as_alice, mine, theirs, **every, sort="high"))[0] == "case-004"
+    assert "case-005" not in keys_on(against(as_alice, mine, theirs, **every, show="disagree"))
+    assert [line["verdicts"]["cannot_tell"] for line in response.context["entrants"]] == [1, 2]
+
+
+def test_comparative_evaluators_have_a_column_of_wins_beside_several(as_alice, project, three):
+    mine, theirs, third = three
+    version = comparative(project)
+    compared(mine, theirs, version, [1.0, 1.0, 1.0, 0.5, 0.0, 0.5])
+    response = against(as_alice, mine, theirs, also=third.pk)
+    assert "Wins, by Shorter output v1" in words_of(response)
+    mine_won, third_won = (line["wins"][0] for line in response.context["entrants"])
+    assert mine_won.figure.value == pytest.approx(4 / 6)
+    assert third_won is None
+    assert "not compared" in words_of(response)
+
+
+def test_several_are_told_by_a_comparative_evaluator(as_alice, project, three):
+    mine, theirs, third = three
+    version = comparative(project)
+    compared(mine, theirs, version, [1.0, 1.0, 1.0, 0.5, 0.0, 0.5])
+    compared(third, theirs, version, [0.5, 0.5, 0.5, 0.0, 0.5, 0.5])
+    response = against(as_alice, mine, theirs, also=third.pk, by=version.pk)
+    assert "Wins against old, by Shorter output v1" in words_of(response)
+    assert keys_on(against(as_alice, mine, theirs, also=third.pk, by=version.pk, show="regressed")) == [
+        "case-003",
+        "case-004",
+    ]
+    assert "third wins," not in words_of(response)
+    assert "old wins," in words_of(response)
+    assert "new wins," in words_of(response)
+
+
 def test_a_result_that_the_version_has_not_judged_says_so(as_alice, project, three):
     fourth = experiment_of(project, 6, "fourth")
     said = words_of(against(as_alice, three[0], three[1], also=f"{three[2].pk},{fourth.pk}"))
@@ -455,9 +499,12 @@ def test_several_cost_the_same_however_many(as_alice, project, three, django_ass
     for each in more:
         judged(each, version, [0.5] * 6)
     also = ",".join(str(each.pk) for each in (three[2], *more))
-    against(as_alice, three[0], three[1], also=also)
-    with django_assert_max_num_queries(15):
-        against(as_alice, three[0], three[1], also=also)
+    for each in (three[0], three[2], *more):
+        compared(each, three[1], comparative(project), [1.0] * 6)
+    for query in ({}, {"by": "all"}, {"peek": three[0].output_set.first().pk}):
+        against(as_alice, three[0], three[1], also=also, **query)
+        with django_assert_max_num_queries(20 if "peek" in query else 15):
+            against(as_alice, three[0], three[1], also=also, **query)
 
 
 # --- The way in -------------------------------------------------------------------------------------------------------

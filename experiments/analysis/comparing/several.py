@@ -1,21 +1,21 @@
-"""Three results or more: one evaluator's scores of the cases that all of them answered, against one baseline."""
+"""Three results or more against one baseline: what one evaluator, or any, says of the cases that all answered."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from experiments.analysis.comparing.arrays import EQUAL
 from experiments.analysis.comparing.figures import Figure, corrected
 from experiments.analysis.comparing.judges import Judges, Subject
-from experiments.analysis.comparing.kept import comparisons
+from experiments.analysis.comparing.kept import Comparison, comparisons
 from experiments.analysis.comparing.listing import Listing
-from experiments.analysis.comparing.names import KEY, OUTPUTS, PARTNERS
+from experiments.analysis.comparing.names import BEST, FLAGS, HAS_ERROR, KEY, OUTPUTS, PARTNERS, WORST
 from experiments.models import Experiment
 
 if TYPE_CHECKING:
-    from numpy import float32, int64
+    from numpy import bool_, float32, int64
     from numpy.typing import NDArray
 
 SHOWS = ("all", "regressed", "improved", "disagree", "errors")
@@ -23,77 +23,116 @@ SHOWS = ("all", "regressed", "improved", "disagree", "errors")
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """One compared result. `subject` and `figure` are None where the version did not judge it and the baseline."""
+    """One compared result with all that judged it and the baseline.
+
+    `subject` and `figure` are those of the version that counts; None where that did not, or where any counts.
+    """
 
     experiment: Experiment
+    judged: list[tuple[Subject, Figure]]
     subject: Subject | None
     figure: Figure | None
+
+    @property
+    def subjects(self) -> list[Subject]:
+        """What its gains are by."""
+        return [self.subject] if self.subject else [subject for subject, _ in self.judged]
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What one entrant gained on the cases that all answered: by the worst and by the best of what counts."""
+
+    low: NDArray[float32]
+    high: NDArray[float32]
+    has_error: NDArray[bool_]
+
+    @property
+    def regressed(self) -> NDArray[bool_]:
+        return self.low < -EQUAL
+
+    @property
+    def improved(self) -> NDArray[bool_]:
+        return (self.high > EQUAL) & (self.high <= 1)
 
 
 @dataclass(frozen=True)
 class Several:
-    """`outputs` are those of the first entrant for the cases that all entrants answered, `keys` each one's gains."""
+    """`outputs` are those of the first entrant for the cases that all answered; `gains` of the `ranked` entrants."""
 
     entrants: list[Entrant]
     outputs: NDArray[int64]
-    keys: list[NDArray[float32]]
+    ranked: list[Entrant]
+    gains: list[Gains]
 
     def kept(self) -> dict[str, NDArray[Any]]:
         """What each filter keeps."""
         import numpy
 
-        ups = [(keys > EQUAL) & (keys <= 1) for keys in self.keys]
-        downs = [keys < -EQUAL for keys in self.keys]
         nothing = numpy.zeros(len(self.outputs), bool)
-        regressed, improved = (numpy.logical_or.reduce([nothing, *some]) for some in (downs, ups))
+        regressed, improved, errors = (
+            numpy.logical_or.reduce([nothing, *(getattr(each, name) for each in self.gains)])
+            for name in ("regressed", "improved", "has_error")
+        )
         return {
             "all": ~nothing,
             "regressed": regressed,
             "improved": improved,
             "disagree": regressed & improved,
-            "errors": numpy.logical_or.reduce([nothing, *((keys == 2) | (keys == 3) for keys in self.keys)]),
+            "errors": errors,
         }
 
     def listing(self, show: str, sort: str, on: int | None = None) -> Listing:
-        """By the worst gain of any entrant, or by that of the entrant whose number is `on`."""
+        """By the worst gain of any entrant, or by that of the ranked entrant whose number is `on`."""
         import numpy
 
         kept = self.kept()[show]
-        chosen = self.keys if on is None else [self.keys[on]]
+        chosen = self.gains if on is None else [self.gains[on]]
         if sort == "case" or not chosen:
             order = numpy.argsort(self.outputs, kind="stable")
             order = order[kept[order]]
             return Listing(self.outputs[order], numpy.zeros(len(order), "f4"))
-        if sort == "high":
-            chosen = [numpy.where(keys <= 1, -keys, keys) for keys in chosen]
-        return Listing(self.outputs[kept], numpy.minimum.reduce(chosen)[kept])
+        keys = [numpy.where(each.high <= 1, -each.high, each.high) if sort == "high" else each.low for each in chosen]
+        return Listing(self.outputs[kept], numpy.minimum.reduce(keys)[kept])
 
 
 def several(
     experiments: Sequence[Experiment], baseline: Experiment, judges: Sequence[Judges], version_id: int | None
 ) -> Several:
-    """The experiments against a baseline by one version. One query where the comparisons are kept."""
+    """The experiments against a baseline by one version, by any without. One query where the comparisons are kept."""
     import numpy
 
     chosen = [_by(version_id, each.subjects) for each in judges]
-    names = {OUTPUTS, PARTNERS, *(f"{KEY}{subject.run.pk}" for subject in chosen if subject)}
-    found = comparisons(experiments, baseline, [each.subjects for each in judges], names)
-    entrants, columns = [], []
-    for subject, each in zip(chosen, found, strict=True):
-        figure = next((figure for one, figure in each.judged if one == subject), None)
-        entrants.append(Entrant(each.experiment, subject, figure))
-        keys = each.array(f"{KEY}{subject.run.pk}") if subject else None
-        columns.append((each.array(PARTNERS), each.array(OUTPUTS), keys))
-    common = columns[0][0]
-    for partners, *_ in columns[1:]:
-        common = numpy.intersect1d(common, partners, assume_unique=True)
-    gains = [_at(common, partners, column) for partners, _, column in columns if column is not None]
-    return Several(_corrected(entrants), _at(common, columns[0][0], columns[0][1]), gains)
+    keys = [f"{KEY}{subject.run.pk}" for subject in chosen if subject] if version_id else [WORST, BEST, FLAGS]
+    found = comparisons(experiments, baseline, [each.subjects for each in judges], {OUTPUTS, PARTNERS, *keys})
+    entrants = [
+        Entrant(each.experiment, each.judged, subject, dict(each.judged).get(subject) if subject else None)
+        for subject, each in zip(chosen, found, strict=True)
+    ]
+    common = found[0].array(PARTNERS)
+    for each in found[1:]:
+        common = numpy.intersect1d(common, each.array(PARTNERS), assume_unique=True)
+    ranked = [
+        (entrant, each)
+        for entrant, each in zip(entrants, found, strict=True)
+        if entrant.subject or (version_id is None and entrant.judged)
+    ]
+    outputs = _at(common, found[0].array(PARTNERS), found[0].array(OUTPUTS))
+    gains = [_gains(common, entrant, each) for entrant, each in ranked]
+    return Several(_corrected(entrants), outputs, [entrant for entrant, _ in ranked], gains)
 
 
 def _by(version_id: int | None, subjects: Sequence[Subject]) -> Subject | None:
-    both = (each for each in subjects if not each.is_comparative)
-    return next((each for each in both if each.version.pk == version_id), None)
+    return next((each for each in subjects if each.version.pk == version_id), None)
+
+
+def _gains(common: NDArray[int64], entrant: Entrant, found: Comparison) -> Gains:
+    partners = found.array(PARTNERS)
+    if entrant.subject:
+        keys = _at(common, partners, found.array(f"{KEY}{entrant.subject.run.pk}"))
+        return Gains(keys, keys, (keys == 2) | (keys == 3))
+    low, high, flags = (_at(common, partners, found.array(name)) for name in (WORST, BEST, FLAGS))
+    return Gains(low, high, flags & HAS_ERROR > 0)
 
 
 def _at(common: NDArray[int64], partners: NDArray[int64], column: NDArray[Any]) -> NDArray[Any]:
@@ -109,4 +148,4 @@ def _at(common: NDArray[int64], partners: NDArray[int64], column: NDArray[Any]) 
 def _corrected(entrants: list[Entrant]) -> list[Entrant]:
     """With verdicts that hold for as many comparisons with the baseline as there are."""
     figures = iter(corrected([each.figure for each in entrants if each.figure]))
-    return [Entrant(each.experiment, each.subject, next(figures) if each.figure else None) for each in entrants]
+    return [replace(each, figure=next(figures)) if each.figure else each for each in entrants]
