@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
+from evalstudio.files.attachments import attachments_in
 from evalstudio.files.pictures import pictures_in
 from evalstudio.projects.access import ProjectRequest
-from evalstudio.projects.models import Role
+from evalstudio.projects.models import Project, Role
 from experiments.analysis import reading
 from experiments.analysis.comparing.cases import Row, texts_of
 from experiments.analysis.comparing.judges import Judges
@@ -15,7 +16,7 @@ from experiments.analysis.comparing.kept import Comparison
 from experiments.analysis.comparing.listing import Listing
 from experiments.analysis.comparing.names import FLAGS, HAS_ERROR, OUTPUTS
 from experiments.analysis.peek import verdicts
-from experiments.models import Output
+from experiments.models import Case, Output
 from experiments.views.peeks import grade_url, pictures_of, tags_of
 
 WORDS_OF_TEXTS = {"side": "Side by side", "inline": "Inline", "plain": "Plain"}
@@ -39,9 +40,10 @@ def peeked(
         "expected": reading.parts(case.expected_outputs),
         "expected_calls": reading.tool_calls(case.expected_outputs),
         "pictures": pictures_of(slug, row.output),
+        "attachments": attachments_in(_of_case(case), request.project),
         "text": text,
         "is_marked": any(part.pieces for parts in text.get("sides", ()) for part in parts),
-        "sides": _sides(slug, ctx["names"], row, text.get("sides")),
+        "sides": _sides(request.project, ctx["names"], row, text.get("sides")),
         "opinions": _opinions(row, ctx["judges"]),
         "may_keep": ctx["can_run"],
         "grade_url": grade_url(slug, output, row.partner.pk) if request.role >= Role.EDITOR else "",
@@ -52,15 +54,16 @@ def peeked(
     }
 
 
-def _sides(slug: str, names: tuple[str, str], row: Row, parts: Any) -> list[dict[str, Any]]:
+def _sides(project: Project, names: tuple[str, str], row: Row, parts: Any) -> list[dict[str, Any]]:
     """Both answers, the baseline's first."""
     roles = (("baseline", names[1], row.partner), ("compared", names[0], row.output))
     return [
-        side_of(slug, role, name, output, parts[at] if parts else []) for at, (role, name, output) in enumerate(roles)
+        side_of(project, role, name, output, parts[at] if parts else [])
+        for at, (role, name, output) in enumerate(roles)
     ]
 
 
-def side_of(slug: str, role: str, name: str, output: Output, parts: Any) -> dict[str, Any]:
+def side_of(project: Project, role: str, name: str, output: Output, parts: Any) -> dict[str, Any]:
     body = output.body
     return {
         "role": role,
@@ -69,8 +72,14 @@ def side_of(slug: str, role: str, name: str, output: Output, parts: Any) -> dict
         "parts": parts,
         "calls": reading.tool_calls(body.outputs),
         "steps": reading.steps(body.steps),
-        "pictures": pictures_in(body.outputs, slug),
+        "pictures": pictures_in(body.outputs, project.slug),
+        "attachments": attachments_in({"outputs": body.outputs, "steps": body.steps}, project),
     }
+
+
+def _of_case(case: Case) -> dict[str, Any]:
+    """All of a case that may name a file, by the names that paths begin with."""
+    return {"inputs": case.inputs, "metadata": case.metadata, "expectedOutputs": case.expected_outputs}
 
 
 def _opinions(row: Row, judges: Judges) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from evalstudio.files.attachments import attachments_in
 from evalstudio.files.keeping import keep
 from evalstudio.files.pictures import pictures_in
 from evalstudio.projects.models import Project
-from experiments.models import Output, OutputBody
+from experiments.models import Case, Output, OutputBody
 from tests.experiments.judged import experiment_of
 from tests.files.test_files import _own_folder, png  # noqa: F401
 
@@ -58,3 +58,19 @@ def test_the_peek_lists_name_type_and_size_to_download_and_text_to_look_at(as_al
     assert f"{files[1].get_absolute_url()}?as=text" in text
     assert f"{files[0].get_absolute_url()}?as=text" not in text
     assert "<img" not in text
+
+
+def test_the_peek_of_a_pair_lists_the_files_of_either_side_and_of_the_case(as_alice, project, alice):
+    mine, theirs = (experiment_of(project, 1, system=name) for name in ("new", "old"))
+    report, draft, brief = (kept(project, alice, name) for name in ("report.pdf", "draft.pdf", "brief.txt"))
+    for experiment, file in ((mine, report), (theirs, draft)):
+        bodies = OutputBody.objects.filter(output__experiment=experiment)
+        bodies.update(outputs={"value": "See the file.", "file": file.get_absolute_url()})
+    Case.objects.update(inputs={"brief": brief.get_absolute_url()})
+    output = mine.output_set.get()
+    peek = f"{mine.url_against(theirs.pk)}peek/{output.pk}/"
+
+    for text in (as_alice.get(peek, {"text": name}).content.decode() for name in ("side", "inline")):
+        files = text[text.index("Files of old") :]
+        places = ['download="draft.pdf"', "Files of new", 'download="report.pdf"', "Files of the case", "brief.txt"]
+        assert sorted(places, key=files.index) == places
