@@ -1,11 +1,12 @@
 """Grades from a file: rows are matched to the items of a queue, stored many at a time, and settle what they can.
+Those of an evaluator are matched to outputs, and count for the latest queue that asks for them, if there is any.
 
 A row that says what the person has said already changes nothing, so a file may be sent again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -14,9 +15,11 @@ from django.utils import timezone
 
 from annotations.models import Grade, Item, Queue, Reservation
 from annotations.rows import Reader, SaidElsewhere
-from annotations.settling import settle_items
+from annotations.settling import Pair, Terms, pair_of, settle_items
+from annotations.subjects import SEVERAL, subjects_of
 from annotations.tasks import flat
 from evalstudio.projects.models import User
+from evaluators.models import EvaluatorVersion
 from experiments.ledger.outside import Fault, Taken
 
 BATCH = 500  # rows a transaction
@@ -33,31 +36,57 @@ def take(queue: Queue, rows: Iterable[tuple[int, Any]], by: User, taken: Taken) 
     `label`, a `number` of the scale or a `score` from 0 to 1, by an `evaluator` and a `person` where there is a choice.
     Who is not known here becomes a person without access, whose name says who brought their grades.
     """
-    reader = Reader(queue, by)
+    reader = Reader(queue.asked, queue.project, by)
+    _in_batches(reader, rows, taken, lambda batch: _store(queue, batch, by, taken))
+
+
+def take_by(version: EvaluatorVersion, rows: Iterable[tuple[int, Any]], by: User, taken: Taken) -> None:
+    """The same for one evaluator: a row names a case of any result of the project, its `experiment` where there are
+    several, and the `baseline` of a pair."""
+    project = version.evaluator.project
+    reader = Reader([version], project, by)
+    _in_batches(reader, rows, taken, lambda batch: _store_by(version, batch, by, taken))
+
+
+def _in_batches(
+    reader: Reader, rows: Iterable[tuple[int, Any]], taken: Taken, store: Callable[[list[SaidElsewhere]], None]
+) -> None:
     said = reader.read(((place, one) for place, row in rows for one in flat(row)), taken)
     while batch := list(islice(said, BATCH)):
         with transaction.atomic():
-            _store(queue, batch, by, taken)
+            store(batch)
     taken.faults.sort(key=lambda fault: fault.place)
 
 
 def _store(queue: Queue, batch: Sequence[SaidElsewhere], by: User, taken: Taken) -> None:
     items = _items(queue, batch)
-    touched: dict[tuple[int, int], Item] = {}
-    fresh: dict[tuple[int, int, int], tuple[Item, SaidElsewhere]] = {}
+    matched = []
     for row in batch:
         found = items.get((row.case, row.attempt), [])
         found = [item for item in found if row.experiment in (None, item.output.experiment_id)]
         found = [item for item in found if row.baseline is None or row.baseline == _baseline(item)]
         if len(found) == 1:
-            fresh[found[0].pk, row.person.pk, row.version.pk] = found[0], row
-            touched[found[0].pk, row.person.pk] = found[0]
+            matched.append((found[0], row))
         else:
-            why = "Several results have this case: give the id of the experiment." if found else "Not in this queue."
+            why = SEVERAL if found else "Not in this queue."
             taken.refuse(Fault(row.place, "experiment" if found else "case", row.case, why))
-    changed = _keep(queue, list(fresh.values()), taken)
-    _take_seats(touched)
-    settle_items(queue, list(changed.values()), by)
+    _enter(Terms.of(queue), matched, by, taken)
+
+
+def _store_by(version: EvaluatorVersion, batch: Sequence[SaidElsewhere], by: User, taken: Taken) -> None:
+    by_queue: dict[Queue | None, list[tuple[Item, SaidElsewhere]]] = {}
+    for item, row in subjects_of(version, batch, taken):
+        by_queue.setdefault(item.queue if item.pk else None, []).append((item, row))
+    for queue, matched in by_queue.items():
+        _enter(Terms.of(queue) if queue else Terms([version]), matched, by, taken)
+
+
+def _enter(terms: Terms, matched: Sequence[tuple[Item, SaidElsewhere]], by: User, taken: Taken) -> None:
+    """Store what was matched; of several rows of one person for the same the last one counts."""
+    fresh = {(pair_of(item), row.person.pk, row.version.pk): (item, row) for item, row in matched}
+    changed = _keep(terms, list(fresh.values()), taken)
+    _take_seats({(item.pk, row.person.pk): item for item, row in matched if item.pk})
+    settle_items(terms, list(changed.values()), by)
 
 
 def _items(queue: Queue, batch: Sequence[SaidElsewhere]) -> dict[tuple[str, int], list[Item]]:
@@ -74,8 +103,8 @@ def _baseline(item: Item) -> int | None:
     return item.baseline_output.experiment_id if item.baseline_output else None
 
 
-def _keep(queue: Queue, rows: Sequence[tuple[Item, SaidElsewhere]], taken: Taken) -> dict[int, Item]:
-    """Grades for what is new; what a person had said otherwise gives way to it. The items that got any, by id."""
+def _keep(terms: Terms, rows: Sequence[tuple[Item, SaidElsewhere]], taken: Taken) -> dict[Pair, Item]:
+    """Grades for what is new; what a person had said otherwise gives way to it. The items that got any."""
     outputs = {item.output_id for item, _ in rows}
     current = Grade.objects.filter(output__in=outputs, is_current=True, is_decision=False, is_repeat=False).only(
         *("output_id", "baseline_output_id", "person_id", "version_id", "state", "label", "value", "comment")
@@ -91,20 +120,20 @@ def _keep(queue: Queue, rows: Sequence[tuple[Item, SaidElsewhere]], taken: Taken
             continue
         if before:
             former.append(before.pk)
-        changed[item.pk] = item
+        changed[pair_of(item)] = item
         fresh.append(
             Grade(
                 version=row.version,
                 output_id=item.output_id,
                 baseline_output_id=item.baseline_output_id,
-                item=item,
+                item_id=item.pk,
                 person=row.person,
                 state=answer.state,
                 label=answer.label,
                 value=answer.value,
                 comment=answer.comment,
                 content_hash=item.content_hash,
-                instructions_version=queue.instructions_version,
+                instructions_version=terms.instructions_version,
                 seconds=row.seconds,
                 created_at=row.at,
             )

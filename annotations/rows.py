@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,9 +12,9 @@ from django.utils.dateparse import parse_datetime
 
 from annotations.access import graders_of
 from annotations.answers import MOST_COMMENT, Answer, BadAnswer, field_of, read
-from annotations.models import GradeState, Queue
+from annotations.models import GradeState
 from annotations.queueing import config_of
-from evalstudio.projects.models import User
+from evalstudio.projects.models import Project, User
 from evalstudio.web.foreign import id_in, is_storable
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import EnumScoring
@@ -54,10 +54,10 @@ class SaidElsewhere:
 class Reader:
     """Knows the evaluators and the people that rows may name."""
 
-    def __init__(self, queue: Queue, by: User) -> None:
-        self.versions = {version.evaluator.name.casefold(): version for version in queue.asked}
-        self.scorings = {version.pk: config_of(version).scoring for version in queue.asked}
-        self.people = {person.username: person for person in graders_of(queue.project)}
+    def __init__(self, versions: Sequence[EvaluatorVersion], project: Project, by: User) -> None:
+        self.versions = {version.evaluator.name.casefold(): version for version in versions}
+        self.scorings = {version.pk: config_of(version).scoring for version in versions}
+        self.people = {person.username: person for person in graders_of(project)}
         self.by = by
 
     def read(self, rows: Iterable[tuple[int, Any]], taken: Taken) -> Iterator[SaidElsewhere]:

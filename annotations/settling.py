@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from annotations.consensus import Outcome, outcome
@@ -18,29 +19,50 @@ from experiments.models import Evaluation, Experiment, Run
 Pair = tuple[int, int | None]  # an output, and the baseline's
 
 
-def settle_items(queue: Queue, items: Sequence[Item], by: Any) -> None:
-    """Bring these items, which come with their outputs' experiments, and their rows in line with their grades."""
-    found: dict[int, list[Outcome]] = {item.pk: [] for item in items}
-    for version in queue.asked:
-        come = _outcomes(queue, items, version)
-        for item in items:
-            found[item.pk].append(come[item.output_id, item.baseline_output_id])
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which terms grades are given: who asks, how many are asked, what several come to, by which instructions."""
+
+    versions: Sequence[EvaluatorVersion]
+    rule: Rule = Rule.MAJORITY
+    graders: int = 1
+    instructions_version: int = 0
+
+    @classmethod
+    def of(cls, queue: Queue) -> Terms:
+        return cls(queue.asked, Rule(queue.rule), queue.graders, queue.instructions_version)
+
+
+def settle_items(terms: Terms, items: Sequence[Item], by: Any) -> None:
+    """Bring these items, which come with their outputs' experiments, and their rows in line with their grades.
+
+    What is in no queue comes as an item that is not stored.
+    """
+    found: dict[Pair, list[Outcome]] = {pair_of(item): [] for item in items}
+    for version in terms.versions:
+        come = _outcomes(terms, items, version)
+        for pair, outcomes in found.items():
+            outcomes.append(come[pair])
         for experiment, baseline, together in _by_result(items):
             run = run_of_people(version, experiment, baseline, by)
             _settle_rows(run, together, come)
     for state in ItemState:
-        if among := [pk for pk, outcomes in found.items() if _state(outcomes) == state]:
+        if among := [item.pk for item in items if item.pk and _state(found[pair_of(item)]) == state]:
             Item.objects.filter(pk__in=among).update(state=state)
 
 
-def _outcomes(queue: Queue, items: Sequence[Item], version: EvaluatorVersion) -> dict[Pair, Outcome]:
-    config, rule = config_of(version), Rule(queue.rule)
-    grades: dict[Pair, list[Grade]] = {(item.output_id, item.baseline_output_id): [] for item in items}
+def pair_of(item: Item) -> Pair:
+    return item.output_id, item.baseline_output_id
+
+
+def _outcomes(terms: Terms, items: Sequence[Item], version: EvaluatorVersion) -> dict[Pair, Outcome]:
+    config = config_of(version)
+    grades: dict[Pair, list[Grade]] = {pair_of(item): [] for item in items}
     given = Grade.objects.filter(version=version, output__in={item.output_id for item in items}, is_current=True)
     for grade in given.order_by("pk"):
         if (pair := (grade.output_id, grade.baseline_output_id)) in grades:
             grades[pair].append(grade)
-    return {pair: outcome(told, config, rule, queue.graders) for pair, told in grades.items()}
+    return {pair: outcome(told, config, terms.rule, terms.graders) for pair, told in grades.items()}
 
 
 def _by_result(items: Iterable[Item]) -> list[tuple[Experiment, Experiment | None, list[Item]]]:
@@ -61,7 +83,7 @@ def _settle_rows(run: Run, items: Sequence[Item], come: dict[Pair, Outcome]) -> 
     known = {output: (pk, state) for output, pk, state in rows.values_list("output", "pk", "state")}
     fresh = []
     for item in items:
-        score = come[item.output_id, item.baseline_output_id].score
+        score = come[pair_of(item)].score
         if item.output_id not in known:
             continue
         pk, state = known[item.output_id]

@@ -1,4 +1,7 @@
-"""Tasks of Label Studio as plain rows: one for every evaluator in every annotation."""
+"""Tasks of Label Studio as plain rows: one for every evaluator in every annotation.
+
+Of a pair the baseline stands left, unless its region names `outputs` first.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ def _of_annotation(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> It
             case "rating", {"rating": number}:
                 yield named | {"number": number}
             case "pairwise", {"selected": "left" | "right" as side}:
-                yield named | {"score": 0.0 if side == "left" else 1.0}
+                first = str(region.get("to_name")).partition(",")[0].strip()
+                yield named | {"score": float((side == "right") != (first == "outputs"))}
 
 
 def _person(said: Any) -> Any:

@@ -34,6 +34,7 @@ judging_urls = [
 
 agreement_urls = [
     path("evaluators/<int:pk>/grades.<str:form>", exchanging.evaluator_grades, name="evaluator-grades"),
+    path("evaluators/<int:pk>/grades/import/", exchanging.evaluator_grades_import, name="evaluator-grades-import"),
     path("evaluators/<int:pk>/agreement/", agreement.evaluator_agreement, name="evaluator-agreement"),
     path("review/grades/<int:pk>/", agreement.grades_beside, name="grades-beside"),
     path("review/queues/<int:pk>/ask-again/", agreement.queue_ask_again, name="queue-ask-again"),

@@ -199,6 +199,7 @@ PAGES = {
     "run-retry": Door(None, EDITOR),
     "run-bound": Door(None, EDITOR),
     "evaluator-grades": Door(VIEWER),
+    "evaluator-grades-import": Door(EDITOR, EDITOR),
     "evaluator-agreement": Door(VIEWER, reviewers=True),
     "grades-beside": Door(VIEWER, EDITOR),
     "queue-ask-again": Door(None, EDITOR),
@@ -285,6 +286,7 @@ API = {
     "api-evaluator-people": Door(VIEWER),  # and an editor may PUT who corrects it
     "api-evaluator-judges": Door(VIEWER),
     "api-queue-grades": Door(None, EDITOR),
+    "api-evaluator-grades": Door(None, EDITOR),
     "api-evaluator-agreement": Door(VIEWER, reviewers=True),
     "api-grades": Door(VIEWER),
 }

@@ -1,6 +1,9 @@
-"""REST view for grades that were given elsewhere."""
+"""REST views for grades that were given elsewhere."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -8,11 +11,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.importing import take
+from annotations.forms import versions_for
+from annotations.importing import take, take_by
 from annotations.models import Queue
 from evalstudio.projects.api_access import ProjectView
 from evalstudio.projects.models import AuditEntry
 from evalstudio.web.problems import problem
+from evaluators.kinds.human import Human
+from evaluators.models import Evaluator
 from experiments.ledger.outside import Taken
 from experiments.ledger.start import CannotStart
 
@@ -33,25 +39,29 @@ class GradesTakenSerializer(serializers.Serializer):
     unchanged = serializers.IntegerField(help_text="They were there already.")
 
 
-class QueueGrades(ProjectView):
-    @extend_schema(
-        operation_id="queues_take_grades",
-        summary="Send grades that people gave elsewhere into a queue",
-        description="Grades that are there already change nothing, so a batch can be sent again. Where some are wrong "
-        "the answer is 422 and names each with its field; the others are kept.",
-        request=NewGradesSerializer,
-        responses={200: GradesTakenSerializer, 422: None},
-    )
-    def post(self, request: Request, project: str, pk: int) -> Response:
-        queue = get_object_or_404(Queue.objects.select_related("project"), project=self.project, pk=pk)
+DESCRIPTION = (
+    "Grades that are there already change nothing, so a batch can be sent again. Where some are wrong the answer is"
+    " 422 and names each with its field; the others are kept."
+)
+BODIES: dict[str, Any] = {
+    "description": DESCRIPTION,
+    "request": NewGradesSerializer,
+    "responses": {200: GradesTakenSerializer, 422: None},
+}
+
+
+class _Grades(ProjectView):
+    def stored(
+        self, request: Request, into: str, store: Callable[[Iterable[tuple[int, Any]], Taken], None]
+    ) -> Response:
         said = NewGradesSerializer(data=request.data)
         said.is_valid(raise_exception=True)
-        given, taken = said.validated_data["grades"], Taken()
+        taken = Taken()
         try:
-            take(queue, enumerate(given), request.user, taken)
+            store(enumerate(said.validated_data["grades"]), taken)
         except CannotStart as error:
             raise serializers.ValidationError({"grades": [str(error)]}) from None
-        AuditEntry.note(self.project, request.user, "imported grades into", f"queue {queue.name}")
+        AuditEntry.note(self.project, request.user, "imported grades into", into)
         figures = {"accepted": taken.accepted, "unchanged": taken.unchanged}
         if not taken.wrong:
             return Response(figures)
@@ -60,3 +70,26 @@ class QueueGrades(ProjectView):
             for fault in taken.faults
         ]
         return problem(422, f"{taken.wrong} grades were not accepted; the others are stored.", errors=errors, **figures)
+
+
+class QueueGrades(_Grades):
+    @extend_schema(
+        operation_id="queues_take_grades", summary="Send grades that people gave elsewhere into a queue", **BODIES
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        queue = get_object_or_404(Queue.objects.select_related("project"), project=self.project, pk=pk)
+        return self.stored(request, f"queue {queue.name}", lambda rows, taken: take(queue, rows, request.user, taken))
+
+
+class EvaluatorGrades(_Grades):
+    @extend_schema(
+        operation_id="evaluators_take_grades",
+        summary="Send grades that people gave elsewhere by a human evaluator, whether a queue asks for them or not",
+        **BODIES,
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        evaluator = get_object_or_404(Evaluator, project=self.project, pk=pk, kind=Human.key)
+        version = versions_for(self.project, compares=evaluator.compares).filter(evaluator=evaluator).first()
+        if version is None:
+            raise serializers.ValidationError({"grades": ["Publish a version of it first."]})
+        return self.stored(request, evaluator.name, lambda rows, taken: take_by(version, rows, request.user, taken))

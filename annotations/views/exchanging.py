@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django import forms
@@ -14,12 +15,15 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.called import hidden_names
-from annotations.exporting import as_csv, as_jsonl, as_tasks
-from annotations.importing import take
+from annotations.exporting import as_csv, as_jsonl
+from annotations.exporting_tasks import as_tasks
+from annotations.forms import versions_for
+from annotations.importing import take, take_by
 from annotations.models import Grade, Queue
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import AuditEntry, Role
 from evalstudio.web.pages import page_or_fragment
+from evaluators.kinds.human import Human
 from evaluators.models import Evaluator
 from experiments.datasets.importing import formats
 from experiments.datasets.importing.files import Source, check
@@ -81,20 +85,39 @@ def _file(request: ProjectRequest, grades: QuerySet[Grade], name: str, form: str
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.EDITOR)
 def grades_import(request: ProjectRequest, pk: int) -> HttpResponse:
-    """Decides whether grades given elsewhere go in, and what is wrong with which row."""
-    queue, taken = _queue(request, pk), Taken()
+    """Decides whether grades given elsewhere go into a queue, and what is wrong with which row."""
+    queue = _queue(request, pk)
+    into = {"queue": queue, "back": queue.get_absolute_url()}
+    return _import(request, into, f"queue {queue.name}", lambda rows, taken: take(queue, rows, request.user, taken))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page(Role.EDITOR)
+def evaluator_grades_import(request: ProjectRequest, pk: int) -> HttpResponse:
+    """Decides the same for a human evaluator: grades of outputs whether a queue asks for them or not."""
+    evaluator = get_object_or_404(Evaluator, project=request.project, pk=pk, kind=Human.key)
+    version = versions_for(request.project, compares=evaluator.compares).filter(evaluator=evaluator).first()
+    into = {"evaluator": evaluator, "version": version, "back": evaluator.get_absolute_url()}
+    if version is None:
+        return page_or_fragment(request, "annotations/grades_import.html", into)
+    return _import(request, into, evaluator.name, lambda rows, taken: take_by(version, rows, request.user, taken))
+
+
+def _import(
+    request: ProjectRequest, into: dict[str, Any], name: str, store: Callable[[Iterator[Any], Taken], None]
+) -> HttpResponse:
+    taken = Taken()
     form = GradesForm(request.POST, request.FILES) if request.method == "POST" else GradesForm()
     if request.method == "POST" and form.is_valid():
         try:
-            take(queue, rows_of(form.cleaned_data["file"], taken), request.user, taken)
+            store(rows_of(form.cleaned_data["file"], taken), taken)
         except (BadFile, CannotStart) as error:
             form.add_error("file", str(error))
-        AuditEntry.note(request.project, request.user, "imported grades into", f"queue {queue.name}")
+        AuditEntry.note(request.project, request.user, "imported grades into", name)
         if not taken.wrong and not form.errors:
             messages.success(request, f"{taken.accepted:,} stored, {taken.unchanged:,} were there already.")
-            return redirect(queue)
-    ctx: dict[str, Any] = {"queue": queue, "form": form, "taken": taken if taken.wrong else None}
-    ctx["limit_mb"] = MOST_BYTES // 1024 // 1024
+            return redirect(into["back"])
+    ctx = into | {"form": form, "taken": taken if taken.wrong else None, "limit_mb": MOST_BYTES // 1024 // 1024}
     status = 422 if request.method == "POST" else 200
     return page_or_fragment(request, "annotations/grades_import.html", ctx, status=status)
 

@@ -109,4 +109,4 @@ def test_intervals_cover_the_share_of_wins_that_people_would_give(scores, method
         figure = corrected(simulated(np.random.default_rng(seed), scores))
         assert figure.method.startswith(method)
         covered += figure.low <= 0.5 <= figure.high
-    assert 0.93 <= covered / 1_000 <= 0.98
+    assert 0.93 <= covered / 1_000 <= 0.97
