@@ -5,6 +5,7 @@ import re
 import pytest
 from django.db.models import F
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.core import Status
 from evaluators.models import Evaluator
@@ -90,7 +91,7 @@ def test_the_arrows_of_the_panel_follow_the_order_of_the_list_and_the_row_goes_a
     for key in keys[1:4]:
         page.get_by_role("link", name="Next case").click()
         settle(page, key)
-        assert page.locator("tr.is-open .mono").inner_text() == key
+        expect(page.locator("tr.is-open .mono")).to_have_text(key)
     assert "4 of 40" in page.locator(".peek-h").inner_text()
     page.get_by_role("link", name="Previous case").click()
     settle(page, keys[2])
