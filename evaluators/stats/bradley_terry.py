@@ -10,7 +10,7 @@ over 500 seeded resamples of cases; beyond that, and without resamples, the sand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ LOST = 0.025  # share of resamples in which some strength has no bound, above wh
 STEP = 1.5  # the furthest that one step of Newton's may move a strength
 TOO_FEW = "Fewer than ten cases say too little about how far strengths could be off."
 LEAST_CASES = 10
+ROWS_TOGETHER = 500_000
 LOPSIDED = "One side wins so nearly always that a few other cases could put its strength anywhere."
 
 
@@ -63,18 +64,21 @@ def bradley_terry(
     """
     import numpy as np
 
-    first, second, won = np.asarray(first), np.asarray(second), np.asarray(won, float)
-    asked = np.bincount(np.concatenate([first, second]), minlength=len(names))
+    first, second = (np.asarray(each, np.int32) for each in (first, second))
+    cases, won = np.asarray(cases), np.asarray(won, float)
+    asked = _games(first, second, len(names))
     there = ~np.isnan(won)
-    unique, cases = np.unique(np.asarray(cases)[there], return_inverse=True)
-    rows = _Rows(len(names), len(unique), cases, first[there], second[there], won[there])
+    if not there.all():
+        cases, first, second, won = (each[there] for each in (cases, first, second, won))
+    unique = np.unique(cases)
+    rows = _Rows(len(names), len(unique), np.searchsorted(unique, cases).astype(np.int32), first, second, won)
     wins = rows.wins()
     refused = _unbounded(names, wins) if len(names) > 1 else "It takes two to compare."
     if refused:
         return Standings({}, {}, refused)
     strengths = _fit(wins[None])[0]
     errors, method, refused = _errors(rows, strengths, resamples)
-    n = np.bincount(np.concatenate([rows.first, rows.second]), minlength=len(names))
+    n = _games(first, second, len(names))
     zero = np.full(len(names), 1 / len(names)) if reference is None else np.eye(len(names))[names.index(reference)]
     shown = {}
     for i, name in enumerate(names):
@@ -89,6 +93,12 @@ def bradley_terry(
             half = student_t(len(unique) - 1) * error
             shown[name] = Estimate(value, value - half, value + half, *sizes, method, standard_error=error)
     return Standings(shown, _gaps(names, strengths, errors, len(unique) - 1))
+
+
+def _games(first: Any, second: Any, names: int) -> Any:
+    import numpy as np
+
+    return np.bincount(first, minlength=names) + np.bincount(second, minlength=names)
 
 
 def _gaps(names: Sequence[str], strengths: Any, errors: Any, freedom: int) -> dict[tuple[str, str], Gap]:
@@ -115,13 +125,21 @@ class _Rows:
     second: Any
     won: Any
 
+    def parts(self) -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Some rows at a time, since millions of them are not looked at together."""
+        for start in range(0, len(self.won), ROWS_TOGETHER):
+            at = slice(start, start + ROWS_TOGETHER)
+            yield self.cases[at], self.first[at], self.second[at], self.won[at]
+
     def wins(self) -> Any:
         """The K × K table of wins, rows over columns."""
         import numpy as np
 
         size = self.names**2
-        wins = np.bincount(self.first * self.names + self.second, self.won, size)
-        wins += np.bincount(self.second * self.names + self.first, 1 - self.won, size)
+        wins = np.zeros(size)
+        for _, first, second, won in self.parts():
+            wins += np.bincount(first * self.names + second, won, size)
+            wins += np.bincount(second * self.names + first, 1 - won, size)
         return wins.reshape(self.names, self.names)
 
     def resampled(self, resamples: int) -> Any:
@@ -140,11 +158,12 @@ class _Rows:
         """How far each case (row) pulls each strength (column): its wins minus those expected."""
         import numpy as np
 
-        surplus = self.won - 1 / (1 + np.exp(strengths[self.second] - strengths[self.first]))
-        size = self.clusters * self.names
-        pulls = np.bincount(self.cases * self.names + self.first, surplus, size)
-        pulls -= np.bincount(self.cases * self.names + self.second, surplus, size)
-        return pulls.reshape(self.clusters, self.names)
+        pulls = np.zeros((self.clusters, self.names))
+        for cases, first, second, won in self.parts():
+            surplus = won - 1 / (1 + np.exp(strengths[second] - strengths[first]))
+            np.add.at(pulls, (cases, first), surplus)
+            np.subtract.at(pulls, (cases, second), surplus)
+        return pulls
 
 
 def _errors(rows: _Rows, strengths: Any, resamples: int) -> tuple[Any, str, str | None]:

@@ -26,12 +26,14 @@ def strengths(run_ids: Sequence[int], baseline_id: int) -> dict[str, Any]:
     at = {pk: place for place, pk in enumerate(ids)}
     found = columns_of(runs, ROWS)
     sizes = [len(found[run.pk]["scores"]) for run in runs]
+    cases, scores = (numpy.concatenate([found[run.pk][name] for run in runs]) for name in ROWS)
+    del found  # as large as what is made of it
     told = bradley_terry(
         [str(pk) for pk in ids],
-        numpy.concatenate([found[run.pk]["cases"] for run in runs]),
-        numpy.repeat([at[run.experiment_id] for run in runs], sizes),
-        numpy.repeat([at[run.baseline_id or 0] for run in runs], sizes),
-        numpy.concatenate([found[run.pk]["scores"] for run in runs]),
+        cases,
+        numpy.repeat(numpy.array([at[run.experiment_id] for run in runs], "i4"), sizes),
+        numpy.repeat(numpy.array([at[run.baseline_id or 0] for run in runs], "i4"), sizes),
+        scores,
         reference=str(baseline_id),
     )
     if told.refused:

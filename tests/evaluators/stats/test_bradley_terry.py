@@ -113,6 +113,18 @@ def test_too_few_or_too_lopsided_cases_give_strengths_without_intervals():
     assert played({"a": (0, 60), "b": (1, 0)}).gaps["a", "b"].p_value is None
 
 
+def test_millions_of_rows_say_what_a_few_of_their_kind_say():
+    """Rows are looked at some at a time; every case here answers as the one of ten before it did."""
+    won = numpy.resize([1, 1, 0, 1, 0.5, 1, 0, 1, numpy.nan, 1], 600_000)
+    many, few = (
+        bradley_terry(["a", "b"], numpy.arange(n), numpy.zeros(n, int), numpy.ones(n, int), won[:n], resamples=0)
+        for n in (600_000, 6_000)
+    )
+    assert many.strengths["a"].value == pytest.approx(few.strengths["a"].value)
+    assert many.strengths["a"].standard_error == pytest.approx(few.strengths["a"].standard_error / 10, rel=1e-3)
+    assert (many.strengths["a"].n, many.strengths["a"].asked) == (540_000, 600_000)
+
+
 def test_gaps_make_a_ranking():
     found = played(BASEBALL)
     ranked = rank({name: one.value for name, one in found.strengths.items()}, found.gaps)
