@@ -1,0 +1,88 @@
+"""Who judges new outputs, in the browser: set once for the project, chosen with a file, chosen with a prompt."""
+
+import pytest
+from django.core.files.base import ContentFile
+from django.urls import reverse
+
+from evaluators.kinds import get_kind
+from evaluators.models import Evaluator
+from experiments.datasets.importing import running
+from experiments.datasets.importing.starting import prepare_import
+from experiments.ledger.turn import work
+from experiments.models import Evaluation, Experiment, Import, Run, RunDefaults
+from tests.browser.test_trials import looked_at
+from tests.browser_fixtures import sign_in
+from tests.experiments.compared import comparative
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+LINES = b'{"key": "a", "question": "2+2", "output": "4"}\n{"key": "b", "question": "3+3", "output": "6"}\n'
+
+
+@pytest.fixture
+def visit(page, live_server, alice):
+    sign_in(page, live_server, alice)
+
+    def go(address):
+        page.goto(live_server.url + address)
+        return page
+
+    return go
+
+
+@pytest.fixture
+def short(project):
+    kind = get_kind("heuristic")
+    evaluator = Evaluator.objects.create(project=project, name="Short answers", kind="heuristic")
+    return evaluator.revise(kind.blank(), schema=kind.schema, author=None)
+
+
+def test_the_defaults_of_new_runs_are_set_by_keyboard_and_what_is_wrong_stands_beside_its_field(visit, project, short):
+    page = visit(reverse("run-defaults", args=[project.slug]))
+    assert looked_at(page) == []
+    page.get_by_label("Spend at most").fill("-5")
+    page.get_by_label("Time limit").fill("30")
+    page.get_by_label("Short answers").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    page.get_by_text("Give an amount up to 1,000,000.").wait_for()
+    assert page.get_by_label("Short answers").is_checked()
+    assert looked_at(page) == []
+    page.get_by_label("Spend at most").fill("5")
+    page.get_by_role("button", name="Save").press("Enter")
+    page.get_by_text("Saved. Runs that are started from now on begin with this.").wait_for()
+    stored = RunDefaults.objects.get(project=project)
+    assert (stored.limit_usd, stored.limit_s, stored.evaluators.get()) == (5.0, 1800, short.evaluator)
+
+
+def test_evaluators_are_chosen_with_the_columns_of_a_file(visit, project, alice, short):
+    shorter = comparative(project)
+    RunDefaults.objects.create(project=project).evaluators.set([short.evaluator])
+    first = prepare_import(project, alice, ContentFile(LINES, "sums.jsonl"), {"dataset": "sums", "system": "calc"})
+    running.run(first.pk)
+    page = visit(reverse("import-new", args=[project.slug]) + "?dataset=sums")
+    words = {"name": "words.jsonl", "mimeType": "application/jsonl", "buffer": LINES.replace(b'"4"', b'"four"')}
+    page.locator("input[type=file]").set_input_files(words)
+    page.get_by_role("button", name="Look at the file").click()
+    page.get_by_role("heading", name="Evaluators").wait_for()
+    assert page.get_by_label("Short answers v1").is_checked()
+    page.get_by_label("System", exact=True).fill("words")
+    page.get_by_text("Compare with another result").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Shorter output v1").check()
+    assert looked_at(page) == []
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_text("Choose the result that they compare with.").wait_for()
+    assert page.get_by_label("Shorter output v1").is_checked()
+    assert looked_at(page) == []
+    page.get_by_label("Compare with", exact=True).select_option(index=1)
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.wait_for_url(f"**{Import.objects.latest('pk').get_absolute_url()}")
+    page.get_by_role("heading", name="words.jsonl").wait_for()
+
+    running.run(Import.objects.latest("pk").pk)
+    work("cpu")
+
+    made = Experiment.objects.get(system__name="words")
+    runs = {run.version: run.baseline for run in Run.objects.filter(experiment=made)}
+    assert runs == {short: None, shorter: Experiment.objects.get(system__name="calc")}
+    assert Evaluation.objects.filter(run__experiment=made, score__isnull=False).count() == 4
