@@ -109,7 +109,7 @@ def _gaps(names: Sequence[str], strengths: Any, errors: Any, freedom: int) -> di
             p = None
             if errors is not None:
                 variance = errors[i, i] + errors[j, j] - 2 * errors[i, j]
-                p = student_p(value / max(1e-12, variance**0.5), freedom)
+                p = student_p(value / max(1e-24, variance) ** 0.5, freedom)
             gaps[one, names[j]] = Gap(value, p)
     return gaps
 

@@ -34,6 +34,7 @@ ROWS_TOGETHER = 400_000  # of several runs that are held at once
 CASES_TOGETHER = 8_192  # of a product of matrices
 NOT_BY_CASE = "It is told of all cases together, while places are told case by case."
 SAME = 1e-11  # a sum of squares of scores in [0, 1] below this many times its length is rounding
+TIED = 1e-12  # means of a case that are closer than this are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +188,15 @@ def _contrasts(entries: Sequence[Sums]) -> dict[tuple[int, int], Difference]:
     """The paired difference of every two, over the cases that both have, from products of the matrices of means.
 
     With x the mean of a case, 0 where it has none, and w whether it has one: n = w wᵀ, Σ d = x wᵀ − (x wᵀ)ᵀ and
-    Σ d² = x² wᵀ + (x² wᵀ)ᵀ − 2 x xᵀ.
+    Σ d² = x² wᵀ + (x² wᵀ)ᵀ − 2 x xᵀ. How many cases differ at all is counted one by one: without it the interval would
+    be too sure where most are tied.
     """
     import numpy
 
     size = len(entries)
     if size < 2:
         return {}
-    n, totals, squares, products = (numpy.zeros((size, size)) for _ in range(4))
+    n, totals, squares, products, apart = (numpy.zeros((size, size)) for _ in range(5))
     for start in range(0, len(entries[0].counts), CASES_TOGETHER):
         counts = numpy.stack([each.counts[start : start + CASES_TOGETHER] for each in entries])
         there: NDArray[bool_] = counts > 0
@@ -204,20 +206,23 @@ def _contrasts(entries: Sequence[Sums]) -> dict[tuple[int, int], Difference]:
         totals += means @ has.T
         squares += (means * means) @ has.T
         products += means @ means.T
-    apart = totals - totals.T
+        for i in range(size - 1):
+            differs = numpy.abs(means[i + 1 :] - means[i]) > TIED
+            apart[i, i + 1 :] += (differs & there[i + 1 :] & there[i]).sum(1)
+    gained = totals - totals.T
     away = squares + squares.T - 2 * products
     return {
-        (i, j): _difference(int(n[i, j]), float(apart[i, j]), float(away[i, j]))
+        (i, j): _difference(int(n[i, j]), float(gained[i, j]), float(away[i, j]), int(apart[i, j]))
         for i in range(size)
         for j in range(i + 1, size)
     }
 
 
-def _difference(n: int, total: float, squares: float) -> Difference:
+def _difference(n: int, total: float, squares: float, apart: int) -> Difference:
     """Every case is one pair. What rounding leaves of differences that are all equal is taken off."""
     if n and squares - total * total / n < SAME * n:
         squares = total * total / n
-    return difference_of(Moments(n, n, total, squares, total, float(n)), n)
+    return difference_of(Moments(n, n, total, squares, total, float(n), apart=apart), n)
 
 
 def _advice(order: list[str], tied: dict[str, tuple[str, ...]], contrasts: dict[tuple[str, str], Difference]) -> str:

@@ -75,11 +75,12 @@ def test_a_system_with_few_scores_has_no_place(project):
     assert found["untold"] == {str(third.pk): "Only 5 of 10 have a score: the others could change its place."}
 
 
-def test_contrasts_from_matrices_are_those_of_pairs():
+@pytest.mark.parametrize("score", [random.random, lambda: random.choice((0.0, 1.0, 1.0, 1.0))], ids=["apart", "tied"])
+def test_contrasts_from_matrices_are_those_of_pairs(score):
     random.seed(5)
     entries, by_case = [], []
     for _ in range(4):
-        rows = [(case, random.random()) for case in range(60) for _ in range(random.randint(0, 3))]
+        rows = [(case, score()) for case in range(60) for _ in range(random.randint(0, 3))]
         counts, sums, moments = _moments(60, [case for case, _ in rows], numpy.array([score for _, score in rows]))
         entries.append(Sums(counts, sums, moments, len(rows), moments, {}, 0))
         scores = {case: [score for other, score in rows if other == case] for case in range(60)}
@@ -90,6 +91,12 @@ def test_contrasts_from_matrices_are_those_of_pairs():
         assert (found.value, found.p_value) == pytest.approx((expected.value, expected.p_value))
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
         assert found.clusters == len(both)
+
+
+def test_four_cases_against_none_prove_nothing_where_all_others_are_tied(project):
+    # The plain t interval of 4 differences of 0.5 among 60 leaves out zero: t = 2.05. McNemar's exact p is 0.125.
+    first, second = runs_of(project, [1.0] * 4 + [0.5] * 56, [0.5] * 60)
+    assert asked([first, second])["places"][str(first.pk)] == [1, 2, [str(second.pk)]]
 
 
 def test_equal_differences_leave_nothing_to_rounding(project):
