@@ -138,9 +138,8 @@ def _predictions(subjects: Sequence[Pair]) -> dict[Pair, list[dict[str, Any]]]:
     told: dict[Pair, list[dict[str, Any]]] = {}
     for row in found:
         version = versions[row.run.version_id]
-        told.setdefault((row.output_id, row.baseline_output_id), []).append(
-            _prediction(row, version, asked[version.pk])
-        )
+        subject = row.output_id or 0, row.baseline_output_id
+        told.setdefault(subject, []).append(_prediction(row, version, asked[version.pk]))
     return told
 
 

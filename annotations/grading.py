@@ -66,9 +66,9 @@ def submit(
 ) -> None:
     """Keep what a person says, by version id, and settle what can be. Said twice, it counts once."""
     if subject.item:
-        Item.objects.select_for_update().get(pk=subject.item.pk)
+        Item.objects.select_for_update().values_list("pk").get(pk=subject.item.pk)
     else:
-        Output.objects.select_for_update().get(pk=subject.output.pk)
+        Output.objects.select_for_update().values_list("pk").get(pk=subject.output.pk)
     is_repeat = subject.item is not None and subject.item.repeats_id is not None
     for version in subject.versions:
         if version.pk in answers:
@@ -92,7 +92,7 @@ def _keep(
     said = {"state": answer.state, "label": answer.label, "value": answer.value, "comment": answer.comment}
     seen = {"content_hash": subject.content_hash, "instructions_version": subject.instructions_version}
     mine = subject.grades(version).filter(person=person, is_decision=is_decision, is_repeat=is_repeat)
-    if former := mine.select_related("item__queue").first():
+    if former := mine.first():
         if all(getattr(former, name) == value for name, value in (said | seen).items()):
             return None
         Grade.objects.filter(pk=former.pk).update(is_current=False)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotations.models import Grade, Item, Queue, Reservation
 
 HOLD = timedelta(minutes=15)  # how long an item waits for whoever opened it, from their last sign of life
+RENEWED = timedelta(seconds=30)  # how often at most, so that quick graders do not write it every time
 AT_HAND = 2  # items a person holds: the one they see and the next
 LOOKED_AT = 8  # free seats tried before asking for more, so that fifty people at once find one each
 
@@ -23,8 +24,9 @@ def at_hand(queue: Queue, person: Any, number: int = AT_HAND) -> list[Reservatio
         return []
     now = timezone.now()
     mine = Reservation.objects.filter(queue=queue, person=person, is_done=0)
-    mine.filter(held_until__isnull=False).update(held_until=now + HOLD)
     held = list(mine.order_by("place", "pk")[:number])
+    if any(seat.held_until and seat.held_until < now + HOLD - RENEWED for seat in held):
+        mine.filter(held_until__isnull=False).update(held_until=now + HOLD)
     while len(held) < number and (seat := _take(queue, person)):
         held.append(seat)
     return held
@@ -42,17 +44,18 @@ def _take(queue: Queue, person: Any) -> Reservation | None:
     first = Grade.objects.filter(item=OuterRef("item__repeats"), person=person, is_current=True)
     asked = Q(item__repeats=None) | Exists(first)
     seats = Reservation.objects.filter(free, asked, ~Exists(seen), ~Exists(graded), queue=queue, is_done=0)
-    while candidates := list(seats.order_by("place", "pk").values_list("pk", flat=True)[:LOOKED_AT]):
-        for pk in candidates:
+    taken = {"person": person, "held_until": now + HOLD, "started_at": now, "draft": None}
+    while candidates := list(seats.order_by("place", "pk")[:LOOKED_AT]):
+        for seat in candidates:
             try:
                 with transaction.atomic():
-                    won = Reservation.objects.filter(free, pk=pk, is_done=0).update(
-                        person=person, held_until=now + HOLD, started_at=now, draft=None
-                    )
+                    won = Reservation.objects.filter(free, pk=seat.pk, is_done=0).update(**taken)
             except IntegrityError:  # the same person, in another tab, holds another seat of this item now
                 continue
             if won:
-                return Reservation.objects.get(pk=pk)
+                for name, value in taken.items():
+                    setattr(seat, name, value)
+                return seat
     return None
 
 

@@ -23,6 +23,7 @@ from evaluators.stats.predicted import prediction_powered
 from experiments.models import Calibration, Purpose, Run
 
 PASS, FAIL = "passes", "fails"
+NO_WORD = "the orders disagree"  # of a comparison: scored, and no label
 LEAST_CORRELATED = 3
 
 
@@ -96,7 +97,7 @@ def _labels(pair: Beside) -> dict[int, tuple[str, str]]:
 
     at = np.flatnonzero(pair.both)
     if pair.has_common_labels:
-        return {int(pair.outputs[i]): (pair.judge_labels[i], pair.people_labels[i]) for i in at}
+        return {int(pair.outputs[i]): (pair.judge_labels[i] or NO_WORD, pair.people_labels[i]) for i in at}
     if (sides := pair.verdicts) is None:
         return {}
     judge, people = ([PASS if passes[i] else FAIL for i in at] for passes in sides)

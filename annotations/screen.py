@@ -89,16 +89,17 @@ def screen_of(
     person: Any,
     versions: list[EvaluatorVersion],
     *,
+    seat: Reservation | None = None,
     typed: Mapping[str, str] | None = None,
     faults: Mapping[str, str] | None = None,
 ) -> Screen:
     """The screen of an item, which comes with its outputs, their case and bodies.
 
-    It shows what was just typed, otherwise the person's grade, otherwise their draft.
+    It shows what was just typed, otherwise the person's grade, otherwise their draft; `seat` is theirs, if at hand.
     """
     slug = item.queue.project.slug
     case = item.output.case
-    seat = Reservation.objects.filter(item=item, person=person).first()
+    seat = seat or Reservation.objects.filter(item=item, person=person).first()
     mine = _mine(item, person) if seat and seat.is_done else []
     said = dict(typed) if typed is not None else _said(item, seat, mine)
     earlier = {} if item.repeats_id else _earlier(item, person, versions)

@@ -57,7 +57,7 @@ def _candidates(
     if all(row.experiment is not None for row in batch):
         outputs = outputs.filter(experiment__in={pk for row in batch for pk in (row.experiment, row.baseline) if pk})
     by_key: dict[tuple[str, int], list[_Found]] = defaultdict(list)
-    partners = {}
+    partners: dict[tuple[int | None, int, int], int] = {}
     for key, *rest in outputs.values_list("case__key", "pk", "case", "attempt", "experiment"):
         found = _Found(*rest)
         by_key[key, found.attempt].append(found)

@@ -76,7 +76,7 @@ def _verdicts(item: Item, names: dict[int | None, str]) -> list[Verdict]:
         asked |= Q(output__in=names, run__baseline=None)
     rows = Evaluation.objects.filter(asked, run__is_current=True, run__purpose=Purpose.RESULTS, score__isnull=False)
     rows = rows.exclude(run__lane="people").select_related("run__version__evaluator", "body")
-    by_subject: dict[tuple[int, int], list[Evaluation]] = defaultdict(list)
+    by_subject: dict[tuple[int, int | None], list[Evaluation]] = defaultdict(list)
     order = ("run__version__evaluator__name", "run__version__number", "run", "output", "repeat")
     for row in rows.annotate(label=label()).order_by(*order)[:MOST_ROWS]:
         by_subject[row.run_id, row.output_id].append(row)

@@ -14,7 +14,7 @@ from annotations.access import may_grade, queues_of
 from annotations.answers import BadAnswer, read
 from annotations.grading import Subject, skip, submit, undo
 from annotations.holding import at_hand, keep_draft
-from annotations.models import Grade, Item, Queue
+from annotations.models import Grade, Item, Queue, Reservation
 from annotations.progress import Progress, progress_of
 from annotations.screen import screen_of, with_all
 from evalstudio.projects.access import ProjectRequest, project_page
@@ -41,7 +41,8 @@ def queue_grade(request: ProjectRequest, pk: int) -> HttpResponse:
     """
     queue = _queue(request, pk)
     wanted = id_in(request.GET.get("item", ""))
-    held = [seat.item_id for seat in at_hand(queue, request.user)]
+    seats = {seat.item_id: seat for seat in at_hand(queue, request.user)}
+    held = list(seats)
     if wanted is not None:
         item = _item(request, wanted)
         if wanted not in held and not Grade.objects.filter(item=item, person=request.user).exists():
@@ -50,7 +51,7 @@ def queue_grade(request: ProjectRequest, pk: int) -> HttpResponse:
             return render(request, "annotations/_item.html", _context(request, item))
         held = [wanted, *(other for other in held if other != wanted)]
     items = {item.pk: item for item in with_all(Item.objects.filter(pk__in=held[:2]))}
-    screens = [_context(request, items[pk], queue) for pk in held[:2]]
+    screens = [_context(request, items[pk], queue, seats.get(pk)) for pk in held[:2]]
     context = {"queue": queue, "progress": _progress(queue, request.user), "reasons": REASONS}
     return render(
         request, "annotations/grade.html", context | {"current": _at(screens, 0), "following": _at(screens, 1)}
@@ -115,10 +116,10 @@ def _went_on(request: ProjectRequest, queue: Queue) -> HttpResponse:
     if not wants_fragment(request):
         return redirect("queue-grade", request.project.slug, queue.pk)
     shown = id_in(request.POST.get("shown", ""))
-    after = next((seat.item_id for seat in at_hand(queue, request.user) if seat.item_id != shown), None)
+    after = next((seat for seat in at_hand(queue, request.user) if seat.item_id != shown), None)
     context: dict[str, Any] = {"queue": queue, "progress": _progress(queue, request.user)}
     if after is not None:
-        context["following"] = _context(request, with_all(Item.objects).get(pk=after), queue)
+        context["following"] = _context(request, with_all(Item.objects).get(pk=after.item_id), queue, after)
     return render(request, "annotations/_went_on.html", context)
 
 
@@ -146,12 +147,13 @@ def _context(
     request: ProjectRequest,
     item: Item,
     queue: Queue | None = None,
+    seat: Reservation | None = None,
     typed: QueryDict | None = None,
     faults: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What the template of an item shows; `queue` is the item's, where it is at hand already."""
+    """What the template of an item shows; `queue` is the item's and `seat` the person's, where they are at hand."""
     said = {name: str(value) for name, value in typed.items()} if typed is not None else None
-    screen = screen_of(item, request.user, (queue or item.queue).asked, typed=said, faults=faults)
+    screen = screen_of(item, request.user, (queue or item.queue).asked, seat=seat, typed=said, faults=faults)
     return {"screen": screen, "faults": faults or {}, "reasons": REASONS}
 
 
