@@ -285,6 +285,7 @@ API = {
     "api-item-grade": Door(None, REVIEWER),
     "api-evaluator-people": Door(VIEWER),  # and an editor may PUT who corrects it
     "api-evaluator-judges": Door(VIEWER),
+    "api-queue-ask-anew": Door(None, EDITOR),
     "api-queue-grades": Door(None, EDITOR),
     "api-evaluator-grades": Door(None, EDITOR),
     "api-evaluator-agreement": Door(VIEWER, reviewers=True),

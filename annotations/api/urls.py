@@ -6,6 +6,7 @@ urlpatterns = [
     path("queues/", views.QueueList.as_view(), name="api-queues"),
     path("queues/<int:pk>/", views.QueueDetail.as_view(), name="api-queue"),
     path("queues/<int:pk>/next/", views.QueueNext.as_view(), name="api-queue-next"),
+    path("queues/<int:pk>/ask-anew/", views.QueueAskAnew.as_view(), name="api-queue-ask-anew"),
     path("queues/<int:pk>/grades/", exchange.QueueGrades.as_view(), name="api-queue-grades"),
     path("items/<int:pk>/grade/", views.ItemGrade.as_view(), name="api-item-grade"),
     path("evaluators/<int:pk>/grades/", exchange.EvaluatorGrades.as_view(), name="api-evaluator-grades"),

@@ -30,6 +30,7 @@ from annotations.holding import at_hand
 from annotations.models import Grade, Item, Queue, Reservation
 from annotations.progress import progress_of
 from annotations.screen import with_all
+from annotations.stale import ask_anew, stale_grades
 from evalstudio.projects.api_access import ProjectView, listing
 from evalstudio.projects.models import Role, User
 from evalstudio.web.foreign import id_in
@@ -109,6 +110,29 @@ class QueueDetail(_Queues):
     @extend_schema(operation_id="queues_read", summary="Read a queue and how far it is", responses=QueueSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         return Response(self.told([get_object_or_404(self.queues(), pk=pk)])[0])
+
+
+class AskedAnewSerializer(serializers.Serializer):
+    """What came of asking again. Stale grades of people who grade there no more stay as they are."""
+
+    opened = serializers.IntegerField(help_text="Seats that wait for the same people again.")
+    stale = serializers.IntegerField(help_text="Grades that count although the instructions have changed.")
+
+
+class QueueAskAnew(_Queues):
+    reviewers = False
+
+    @extend_schema(
+        operation_id="queues_ask_anew",
+        summary="Ask those who graded under older instructions again",
+        description="Their items come back to the same people with what they said as a draft; until then it counts.",
+        request=None,
+        responses={200: AskedAnewSerializer},
+    )
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        queue = get_object_or_404(self.queues().filter(closed_at=None), pk=pk)
+        opened = ask_anew(queue, request.user)
+        return Response({"opened": opened, "stale": stale_grades(queue).count()})
 
 
 class QueueNext(_Queues):

@@ -146,3 +146,9 @@ def test_single_grades_and_exports_say_that_they_are_stale(as_alice, changed, pe
     reply = as_alice.get(address(changed, "evaluator-grades", version.evaluator_id, "jsonl"))
     lines = [json.loads(line) for line in b"".join(reply.streaming_content).decode().splitlines()]
     assert sorted(line["is_stale"] for line in lines if line["is_current"]) == [False, True]
+
+
+def test_a_program_asks_again_as_well(as_alice, changed):
+    place = f"/api/projects/support/queues/{changed.pk}/ask-anew/"
+    assert as_alice.post(place).json() == {"opened": 2, "stale": 2}
+    assert as_alice.post(place).json() == {"opened": 0, "stale": 2}
