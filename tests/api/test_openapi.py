@@ -53,7 +53,7 @@ few = settings_of(
 )
 
 
-def always(people_version: int) -> dict[str, dict[str, Any]]:
+def always(people_version: int, experiment: int) -> dict[str, dict[str, Any]]:
     """What bodies of an operation need to mean something, whatever else was made up."""
     return {
         "POST /api/projects/{project}/imports/": {
@@ -72,6 +72,9 @@ def always(people_version: int) -> dict[str, dict[str, Any]]:
         "POST /api/projects/{project}/queues/": {"versions": [people_version], "show": "all", "q": ""},
         "POST /api/projects/{project}/queues/{id}/grades/": {
             "grades": [{"case": "case-0", "label": "Solved", "person": "alice"}],
+        },
+        "POST /api/projects/{project}/evaluators/{id}/grades/": {
+            "grades": [{"case": "case-0", "experiment": experiment, "label": "Solved"}],
         },
         "POST /api/projects/{project}/items/{id}/grade/": {"grades": {str(people_version): "Solved"}},
     }
@@ -98,7 +101,7 @@ def headers(stage, alice, settings) -> dict[str, str]:  # noqa: F811
 def places(stage, alice) -> dict[str, int]:  # noqa: F811
     """What addresses name that the stage has not: outputs that people graded, one of them not yet; two classified runs.
 
-    Keys are what follows the kind of thing in the address.
+    Keys are what follows the kind of thing in the address, after the kind where others are followed by it, too.
     """
     work("cpu")
     queue = Queue.objects.get(pk=stage.ids["queue"])
@@ -111,6 +114,7 @@ def places(stage, alice) -> dict[str, int]:  # noqa: F811
     return {
         "agreement": people.evaluator_id,
         "judges": people.evaluator_id,
+        "evaluator/grades": people.evaluator_id,
         "confusion": runs[0],
         "classes": runs[0],
         "baseline": runs[1],
@@ -167,7 +171,7 @@ LEFT_OUT = frozenset(("against", "baseline", "versions", "client_key"))  # of a 
 
 
 def test_every_answer_is_as_the_schema_says(schema, stage, places, headers, sensible, subtests):  # noqa: F811
-    needed = always(places["people_version"])
+    needed = always(places["people_version"], stage.ids["experiment"])
     for found in schema.get_all_operations():
         operation = found.ok()
         meant = {**sensible, "version": stage.ids["version"]} if operation.label.endswith("/runs/") else sensible
@@ -187,7 +191,7 @@ def _place(path: str, stage: Any, places: dict[str, int]) -> dict[str, Any]:  # 
     thing = re.search(r"([\w-]+)s/\{id\}/(\w*)", path)
     known = {"project": stage.project.slug, "number": 1, "baseline": places["baseline"]}
     if thing:
-        known["id"] = places.get(thing[2]) or stage.ids[thing[1]]
+        known["id"] = places.get(f"{thing[1]}/{thing[2]}") or places.get(thing[2]) or stage.ids[thing[1]]
     return {name: known[name] for name in re.findall(r"\{(\w+)\}", path)}
 
 
