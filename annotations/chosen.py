@@ -16,9 +16,11 @@ from experiments.analysis.comparing.judges import judges_of
 from experiments.analysis.comparing.kept import comparison
 from experiments.analysis.grid import View, walk
 from experiments.analysis.pairing import comparable, names_of, outputs_of
+from experiments.analysis.slicing import SLICED_BY
 from experiments.models import Experiment, Output
 
-FILTER = ("by", "show", "q", "expected", "label", "from", "to")  # what the address of a results page narrows rows with
+# What the address of a results page narrows rows with.
+FILTER = ("by", "show", "q", "expected", "label", "from", "to", *SLICED_BY)
 NAMES = ("experiment", "baseline", *FILTER)
 SHOWN = {
     "below": "not on the good side of the threshold",
@@ -71,7 +73,7 @@ def _narrowed(said: Mapping[str, str], experiment: Experiment, baseline: Experim
         return _pairs(said, experiment, baseline, whole)
     runs = current_runs(experiment, by=said.get("by", ""))
     view = View.of(said, runs)
-    if view.show == "all" and not view.words and not view.is_by_labels:
+    if view.show == "all" and not view.words and not view.slice and not view.is_by_labels:
         return Chosen(experiment, None, whole)
     column = next((one for one in columns(runs) if view.run and one.run.pk == view.run.pk), None)
     kept = Q()
@@ -107,6 +109,8 @@ def _words(view: View) -> str:
         words.append(f"by {view.run.version.evaluator.name} {view.run.version}")
     if view.words:
         words.append(_with(view.words))
+    if view.slice:
+        words.append(f"in {view.slice}")
     return " ".join(words)
 
 

@@ -48,6 +48,8 @@ def pages() -> list[tuple[str, str]]:
         ("classes", classes),
         ("classes, at a threshold", f"{classes}?at=0.6&of=contract"),
         ("classes, a cell opened", f"{classes}?at=0.6&expected=billing&called=contract"),
+        ("results, one split", f"{results}&split=test"),
+        ("results, one topic", f"{results}&field=topic&value=topic+3"),
         ("results, a cell opened", f"{results}&expected=billing&label=contract"),
     ]
 

@@ -58,7 +58,7 @@ def cases_of(dataset: Any, cases: int) -> None:
            INSERT INTO experiments_case
              (dataset_id, key, content_hash, inputs, expected_outputs, metadata, split, inputs_hash)
            SELECT %s, 'case-' || n, n, '{"question": "Question ' || n || '"}', '{"value": "Answer"}',
-                  '{"topic": "topic ' || n %% %s || '"}', CASE n %% 5 WHEN 0 THEN 'test' ELSE 'train' END, ''
+                  '{"topic": "topic ' || (n %% %s) || '"}', CASE n %% 5 WHEN 0 THEN 'test' ELSE 'train' END, ''
            FROM counted""",
         cases,
         dataset.pk,

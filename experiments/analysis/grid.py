@@ -13,11 +13,12 @@ from evalstudio.web.pagination import Order, Walk
 from evaluators.core import Status
 from experiments.analysis.pairing import outputs_of
 from experiments.analysis.repeats import Cell, any_of, count_outputs, rows_by_mean, together
+from experiments.analysis.slicing import EVERY_CASE, Slice
 from experiments.analysis.summary import Summary
-from experiments.models import CaseSpan, Evaluation, Experiment, Output, Run, RunLabel
+from experiments.models import Case, CaseSpan, Evaluation, Experiment, Output, Run, RunLabel
 
 SNIPPET = 140  # characters of the input shown under a case's key
-FEW = 500  # cases found by their key
+FEW = 500  # cases that are named by their ids
 NO_SCORE = (Status.FAILED, Status.UNSCORED, Status.AWAITING, Status.PENDING)  # in the order in which they follow
 LACKS = tuple(state.name.lower() for state in NO_SCORE)
 SHOWS = ("all", "below", *LACKS)
@@ -34,19 +35,20 @@ class View:
     words: str = ""
     expected: str = ""  # only cases of which a classification should have given this label,
     given: str = ""  # or did give this one
+    slice: Slice = EVERY_CASE
 
     @classmethod
     def of(cls, query: Mapping[str, str], runs: list[Run]) -> View:
         """Read an address; whatever it says that does not exist falls back to the default."""
         chosen = {str(run.pk): run for run in runs}.get(query.get("by", ""), _latest_of_first(runs))
-        words = query.get("q", "").strip()
+        words, cases = query.get("q", "").strip(), Slice.of(query)
         if chosen is None:
-            return cls(None, "all", "case", words)
+            return cls(None, "all", "case", words, slice=cases)
         show, sort = query.get("show", ""), query.get("sort", "")
         expected, given = query.get("expected", ""), query.get("label", "")
         if expected or given:
-            return cls(chosen, "all", "case", words, expected, given)
-        return cls(chosen, show if show in SHOWS else "all", sort if sort in SORTS else "low", words)
+            return cls(chosen, "all", "case", words, expected, given, cases)
+        return cls(chosen, show if show in SHOWS else "all", sort if sort in SORTS else "low", words, slice=cases)
 
     @property
     def is_by_labels(self) -> bool:
@@ -60,7 +62,7 @@ class View:
 
     def total(self, summary: Summary | None) -> int | None:
         """How many rows the view keeps, as far as the summary of its run can tell."""
-        if self.words or self.is_by_labels or summary is None or self.is_repeated:
+        if self.words or self.slice or self.is_by_labels or summary is None or self.is_repeated:
             return None
         return shown_of(summary)[self.show]
 
@@ -84,7 +86,7 @@ def walk(experiment: Experiment, view: View, summary: Summary | None, outputs_in
     `summary` is that of the chosen run; `outputs_in_all`, where it is known, saves a look for outputs that came after
     the run. Every row has the id of its output as `shown`.
     """
-    in_outputs, in_rows = _found_by_key(experiment, view.words)
+    in_outputs, in_rows = _of_some_cases(experiment, view)
     outputs = outputs_of(experiment).filter(in_outputs).select_related("case").annotate(shown=F("pk"))
     is_plain = (view.sort, view.show) == ("case", "all") and not view.is_by_labels
     if view.run is None or summary is None or is_plain:
@@ -138,20 +140,28 @@ def _asked(run: Run) -> Exists:
     return Exists(Evaluation.objects.filter(run=run, output=OuterRef("pk")))
 
 
-def _found_by_key(experiment: Experiment, words: str) -> tuple[Q, Q]:
-    """What keeps the outputs, and the evaluations, whose case has the words in its key.
+def _of_some_cases(experiment: Experiment, view: View) -> tuple[Q, Q]:
+    """What keeps the outputs, and the evaluations, whose case is in the slice and has the words in its key. One query.
 
-    A few are named by their ids. Many are met soon enough by whoever walks, and are known by their key there.
+    A few are named by their ids. Many are met soon enough by whoever walks, and are known by their case there.
     """
-    if not words:
+    if not view.words and not view.slice:
         return Q(), Q()
-    version = experiment.dataset_version
-    spans = CaseSpan.objects.filter(dataset=version.dataset_id, key__icontains=words).at(version.number)
-    outputs = Output.objects.filter(experiment=experiment, case__in=spans.values("case"))
+    outputs = Output.objects.filter(view.slice.where("case__"), experiment=experiment)
+    named = [Q(), Q()]
+    if view.words:
+        version = experiment.dataset_version
+        spans = CaseSpan.objects.filter(dataset=version.dataset_id, key__icontains=view.words).at(version.number)
+        outputs = outputs.filter(case__in=spans.values("case"))
+        named = [Q(case__key__icontains=view.words), Q(output__case__key__icontains=view.words)]
     ids = list(outputs.values_list("pk", flat=True)[: FEW + 1])
     if len(ids) <= FEW:
         return Q(pk__in=ids), Q(output__in=ids)
-    return Q(case__key__icontains=words), Q(output__case__key__icontains=words)
+    if view.slice:  # asked case by case, so that the order in which one walks needs no sorting
+        cases = Case.objects.filter(view.slice.where())
+        places = ("case", "output__case")
+        named = [each & Q(Exists(cases.filter(pk=OuterRef(to)))) for each, to in zip(named, places, strict=True)]
+    return named[0], named[1]
 
 
 def _by_score(rows: QuerySet, view: View, summary: Summary) -> list[tuple[QuerySet, Order]]:

@@ -11,12 +11,12 @@ from django.db.models import Exists, Max, OuterRef, Q
 from django.http import QueryDict
 
 from evalstudio.projects.models import Project
-from evalstudio.web.foreign import id_in, storable
+from evalstudio.web.foreign import id_in
 from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import columns
 from experiments.analysis.leaderboard_columns import Judged, Place, filled, is_clustered, judged_by, question_about
 from experiments.analysis.leaderboard_facts import slices_question, spending_of
-from experiments.analysis.leaderboard_ranking import Slice
+from experiments.analysis.slicing import EVERY_CASE, Slice
 from experiments.analysis.standing import ENOUGH_COVERAGE
 from experiments.analysis.working_out import answers
 from experiments.models import Dataset, Experiment, Purpose, Run
@@ -24,9 +24,6 @@ from experiments.models import Dataset, Experiment, Purpose, Run
 MOST_SYSTEMS = 60
 SORTS = ("", "system", "latency", "cost")  # "" by the place in the ranking
 CHOSEN_FROM = 200  # the newest experiments of a data set, among which one may choose
-
-
-EVERY_CASE = Slice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class Wish:
             tuple(query.getlist("also")[:20]),
             sort if sort in SORTS else "",
             query.get("turned") == "1",
-            Slice(*(storable(query.get(name, ""))[:200] for name in ("split", "field", "value"))),
+            Slice.of(query),
         )
 
 

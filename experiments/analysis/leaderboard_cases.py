@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.analysis.leaderboard_ranking import Slice, cases_of, reads, runs_of, sums_of
+from experiments.analysis.leaderboard_ranking import cases_of, reads, runs_of, sums_of
+from experiments.analysis.slicing import Slice
 from experiments.models import Output
 
 SHOWN = 40  # cases

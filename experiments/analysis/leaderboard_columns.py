@@ -12,9 +12,9 @@ from evaluators.models import EvaluatorVersion
 from evaluators.scoring import Passing
 from evaluators.stats.estimate import Estimate, wilson
 from experiments.analysis.columns import Column
-from experiments.analysis.leaderboard_ranking import Slice
 from experiments.analysis.measured import measures_of
 from experiments.analysis.repeats import passing_of
+from experiments.analysis.slicing import Slice
 from experiments.analysis.wholes import is_whole, wholes_of
 from experiments.analysis.working_out import Question, made_from
 from experiments.models import Experiment, Run

@@ -10,10 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import QuerySet, TextField
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
-
 from evaluators.core import Direction, Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
 from evaluators.stats.paired import Difference, difference_of
@@ -21,10 +17,11 @@ from evaluators.stats.planning import cases_to_tell
 from evaluators.stats.ranking import rank
 from experiments.analysis.measured import measures_of
 from experiments.analysis.repeats import passing_of
+from experiments.analysis.slicing import Slice
 from experiments.analysis.standing import ENOUGH_COVERAGE
 from experiments.analysis.vectors import MEASURE, columns_of
 from experiments.analysis.wholes import is_whole, wholes_among
-from experiments.models import Case, Run
+from experiments.models import Run
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64, uint16
@@ -35,27 +32,6 @@ CASES_TOGETHER = 8_192  # of a product of matrices
 NOT_BY_CASE = "It is told of all cases together, while places are told case by case."
 SAME = 1e-11  # a sum of squares of scores in [0, 1] below this many times its length is rounding
 TIED = 1e-12  # means of a case that are closer than this are equal
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Which cases count: those of a split, or with a value of a field of their metadata; all where it is empty."""
-
-    split: str = ""
-    field: str = ""
-    value: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.split or self.field)
-
-    def cases(self, dataset_id: int) -> QuerySet[Case]:
-        cases = Case.objects.filter(dataset=dataset_id)
-        if self.split:
-            cases = cases.filter(split=self.split.strip())
-        if self.field:
-            cases = cases.annotate(sliced=Cast(KeyTextTransform(self.field, "metadata"), TextField()))
-            cases = cases.filter(sliced=self.value)
-        return cases
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,14 @@ from experiments.analysis.answered import answered
 from experiments.analysis.columns import Column, columns, current_runs, facts
 from experiments.analysis.grid import SHOWS, View, counts_of, labelled, rows_of, walk
 from experiments.analysis.neighbours import next_error
+from experiments.analysis.slicing import SLICED_BY
 from experiments.forms.starting import OptionsForm, splits_of
 from experiments.models import Evaluation, Experiment, Run, RunDefaults
 from experiments.views.peeks import address, peek_context, peeked
 
 PLACES = ("after", "before", "peek", "tab")  # in an address; another view of the rows begins without them
 LABELS = ("expected", "label")  # likewise, where a cell of a confusion table was opened
+KEPT = ("by", "show", "sort", *LABELS, *SLICED_BY)  # while words are looked for
 
 
 def results_grid(request: ProjectRequest, experiment: Experiment) -> dict[str, Any]:
@@ -38,7 +40,8 @@ def results_grid(request: ProjectRequest, experiment: Experiment) -> dict[str, A
         "chips": _chips(request, view, chosen),
         "heads": [_head(request, view, column) for column in shown],
         "several": _several(shown),
-        "kept": [(name, request.GET[name]) for name in ("by", "show", "sort", *LABELS) if name in request.GET],
+        "kept": [(name, request.GET[name]) for name in KEPT if name in request.GET],
+        "slice": {"name": str(view.slice), "url": _link(request, **dict.fromkeys(SLICED_BY))} if view.slice else None,
         "order_sentence": _order_sentence(view),
         **row_links(request, frame["here"]),
         "case_sort_url": _link(request, sort="case"),
@@ -90,13 +93,19 @@ def _has_errors(column: Column) -> bool:
 
 
 def _link(request: ProjectRequest, **changes: Any) -> str:
-    """This page under another view; a change of view starts at its first page, and leaves the labels behind."""
-    kept = {name: value for name, value in request.GET.items() if name not in (*PLACES, *LABELS)}
-    return f"{request.path}?{urlencode(kept | changes)}"
+    """This page under another view; a change of view starts at its first page, and leaves the labels behind.
+
+    None takes a name out.
+    """
+    kept = {name: value for name, value in request.GET.items() if name not in (*PLACES, *LABELS)} | changes
+    return f"{request.path}?{urlencode({name: value for name, value in kept.items() if value is not None})}"
 
 
 def _chips(request: ProjectRequest, view: View, chosen: Column | None) -> list[dict[str, Any]]:
-    """The filters with the number of cases each keeps, for the column that counts; empty ones are left out."""
+    """The filters with the number of cases each keeps, for the column that counts; empty ones are left out.
+
+    How many they keep of a slice nobody has counted.
+    """
     if chosen is None:
         return []
     counts = counts_of(chosen.run, chosen.summary)
@@ -104,7 +113,7 @@ def _chips(request: ProjectRequest, view: View, chosen: Column | None) -> list[d
     chips = [
         {
             "word": words.get(show, show.capitalize()),
-            "count": counts[show],
+            "count": None if view.slice else counts[show],
             "url": _link(request, show=show),
             "is_chosen": show == view.show and not view.is_by_labels,
         }
@@ -119,7 +128,7 @@ def _chip_of_labels(request: ProjectRequest, view: View) -> dict[str, Any]:
     called = f"called {view.given}"
     return {
         "word": " ".join(word for word in (view.expected or "All", called if view.given else "") if word),
-        "count": Evaluation.objects.filter(labelled(view), run=view.run).count(),
+        "count": Evaluation.objects.filter(labelled(view), view.slice.where("output__case__"), run=view.run).count(),
         "url": request.get_full_path(),
         "is_chosen": True,
     }

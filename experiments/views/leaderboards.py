@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
@@ -21,13 +22,13 @@ from experiments.analysis.leaderboard import Board, Entrant, Wish, board_of, dat
 from experiments.analysis.leaderboard_columns import Cell, Judged, question_about
 from experiments.analysis.leaderboard_telling import as_csv, sentence_of
 from experiments.analysis.leaderboard_trends import trends_of
+from experiments.analysis.slicing import SLICED_BY
 from experiments.analysis.working_out import answers
 from experiments.ledger.start import CannotStart, start
 from experiments.models import Case, Experiment
 from experiments.views.runs import note
 
 TELLING = "experiments.analysis.leaderboard_cases.telling"
-PLAIN = ("split", "field", "value")  # of a slice, in an address
 
 
 @require_safe
@@ -176,12 +177,12 @@ def _shares(board: Board) -> dict[str, Any] | None:
 
 
 def _share(board: Board, entrant: Entrant, cell: Cell | None) -> dict[str, Any] | None:
-    """One cell. What is counted opens those cases; of a slice the results page cannot show them apart."""
+    """One cell. What is counted opens those cases."""
     if cell is None:
         return None
-    base = None if board.wish.slice else f"{entrant.url}?by={cell.run.pk}"
+    base = f"{entrant.url}?{urlencode({'by': cell.run.pk, **board.wish.slice.query})}"
     parts = [
-        (name, word, cell.counts.get(name, 0), f"{base}&show={show}" if base else None)
+        (name, word, cell.counts.get(name, 0), f"{base}&show={show}")
         for name, word, show in (
             ("failing", "fail", "below"),
             ("unscored", "unscored", "unscored"),
@@ -237,10 +238,9 @@ def _measures(request: ProjectRequest, board: Board) -> list[dict[str, Any]]:
 def _slices(request: ProjectRequest, board: Board) -> dict[str, Any]:
     """Addresses of all cases, of each split, and of each value of a field; and what the chosen slice is called."""
     chosen, known = board.wish.slice, board.slices
-    none = dict.fromkeys(PLAIN)
-    name = f"split {chosen.split}" if chosen.split else f"{chosen.field} {chosen.value}" if chosen.field else ""
+    none = dict.fromkeys(SLICED_BY)
     return {
-        "name": name,
+        "name": str(chosen),
         "all_url": link(request, **none),
         "splits": [
             (split, n, link(request, **none | {"split": split}), split == chosen.split)

@@ -135,6 +135,15 @@ def test_words_find_cases_by_key(as_alice, project, make_experiment, make_human)
     assert sorted(Item.objects.values_list("output__case__key", flat=True)) == ["case-1", "case-10", "case-11"]
 
 
+def test_a_queue_of_a_slice_has_its_cases(as_alice, project, make_experiment, make_human):
+    experiment, version = make_experiment(6), make_human()
+    experiment.dataset_version.dataset.case_set.filter(key__in=["case-1", "case-4"]).update(split="test")
+    said = {"experiment": experiment.pk, "split": "test"}
+    assert "in split test" in as_alice.get(address(project, "queue-new"), said).content.decode()
+    as_alice.post(address(project, "queue-new"), typed(version, **said))
+    assert sorted(Item.objects.values_list("output__case__key", flat=True)) == ["case-1", "case-4"]
+
+
 def test_what_is_typed_wrong_is_said_beside_its_field_and_nothing_is_lost(
     as_alice, project, make_experiment, make_human, make_queue
 ):

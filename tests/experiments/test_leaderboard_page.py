@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 from django_q.models import OrmQ
 
 from experiments.analysis import working_out
@@ -156,7 +157,18 @@ def test_a_slice_keeps_its_cases(as_alice, project, three):
     sliced = open_page(as_alice, project, "?field=topic&value=contract")
     assert "8 of 8" in text_of(sliced)
     assert "topic contract only" in text_of(sliced)
-    assert "show=below" not in sliced.content.decode()  # the results page cannot show a slice apart
+
+
+def test_what_is_counted_in_a_slice_opens_those_cases_alone(as_alice, project, three, tone):
+    cases = list(Case.objects.order_by("pk"))
+    Case.objects.filter(pk__in=[case.pk for case in cases[:3]]).update(metadata={"topic": "A & B"})
+    Case.objects.filter(pk__in=[case.pk for case in cases[3:]]).update(metadata={"topic": "other"})
+    page = open_page(as_alice, project, "?field=topic&value=A+%26+B").content.decode()
+    run = Run.objects.get(experiment=three["worst"])
+    address = f"{three['worst'].get_absolute_url()}?by={run.pk}&field=topic&value=A+%26+B&show=below"
+    assert f'href="{escape(address)}">3 fail' in page
+    opened = text_of(as_alice.get(address))
+    assert [case.key in opened for case in cases[:4]] == [True, True, True, False]
 
 
 def test_shares_that_pass_open_their_cases(as_alice, project, three, tone):

@@ -103,6 +103,61 @@ def test_a_search_that_finds_very_many_keeps_the_order(as_alice, experiment, two
     assert keys_on(page_of(as_alice, experiment, q="case", sort="case")) == [f"case-00{n}" for n in range(6)]
 
 
+@pytest.fixture
+def sliced(experiment, two_runs):
+    """Cases 0, 1 and 5 are a split, and 1 and 3 about one topic."""
+    for number, case in enumerate(Case.objects.order_by("pk")):
+        split, topic = "test" if number in (0, 1, 5) else "", "billing" if number in (1, 3) else "other"
+        Case.objects.filter(pk=case.pk).update(split=split, metadata={"topic": topic, "turns": number})
+    return experiment
+
+
+@pytest.mark.parametrize(
+    ("query", "cases"),
+    [
+        ({"split": "test"}, [0, 1, 5]),
+        ({"split": "test", "sort": "high"}, [1, 0, 5]),
+        ({"split": "test", "sort": "case"}, [0, 1, 5]),
+        ({"split": "test", "show": "pending"}, [5]),
+        ({"field": "topic", "value": "billing"}, [3, 1]),
+        ({"field": "turns", "value": "4"}, [4]),
+        ({"field": "topic", "value": "billing", "q": "003"}, [3]),
+        ({"field": "topic", "value": "billing", "split": "test"}, [1]),
+        ({"field": "no such field", "value": "x"}, []),
+        ({"value": "billing"}, [3, 0, 1, 2, 4, 5]),  # of no field
+    ],
+)
+def test_a_slice_keeps_its_cases_in_their_order(as_alice, sliced, query, cases):
+    assert keys_on(page_of(as_alice, sliced, **query)) == [f"case-00{number}" for number in cases]
+
+
+@pytest.mark.parametrize("query", [{"split": "test"}, {"field": "topic", "value": "other"}])
+def test_a_large_slice_keeps_the_order(as_alice, project, query):
+    experiment = experiment_of(project, 600)
+    judged(experiment, version_of(project, "Facts"), shuffled(600, "facts"))
+    every = [row.output.case.key for row, _ in page_of(as_alice, experiment, **query).context["rows"]]
+    assert every == []
+    Case.objects.exclude(key="case-000").update(split="test", metadata={"topic": "other"})
+    first = [key for key in keys_on(page_of(as_alice, experiment)) if key != "case-000"]
+    assert keys_on(page_of(as_alice, experiment, **query))[: len(first)] == first
+
+
+def test_a_slice_is_named_and_can_be_taken_off(as_alice, sliced):
+    page = page_of(as_alice, sliced, split="test", show="below", by=sliced.runs.first().pk)
+    assert "split test" in text_of(page)
+    assert page.context["slice"]["url"].endswith(f"?show=below&by={sliced.runs.first().pk}")
+    assert all("split=test" in chip["url"] and chip["count"] is None for chip in page.context["chips"])
+    assert 'type="hidden" name="split" value="test"' in text_of(page)
+    assert page_of(as_alice, sliced).context["slice"] is None
+
+
+def test_the_neighbours_of_an_open_case_are_those_of_its_slice(as_alice, sliced):
+    output = sliced.output_set.get(case__key="case-001")
+    place = page_of(as_alice, sliced, split="test", peek=output.pk).context["place"]
+    shown = dict(sliced.output_set.values_list("pk", "case__key"))
+    assert (place.number, shown[place.previous], shown[place.next]) == (2, "case-000", "case-005")
+
+
 @pytest.mark.parametrize(
     "query", [{"by": "999"}, {"by": "x"}, {"show": "nothing"}, {"sort": "sideways"}, {"after": "!"}, {"peek": "x"}]
 )
@@ -280,6 +335,8 @@ def test_the_page_needs_the_same_few_queries_however_many_rows(as_alice, project
     page_of(as_alice, experiment)  # stores the summaries
     with django_assert_max_num_queries(13):
         page_of(as_alice, experiment)
+    with django_assert_max_num_queries(15):
+        page_of(as_alice, experiment, split="test", q="00")
     opened = experiment.output_set.first().pk
     with django_assert_max_num_queries(15):
         page_of(as_alice, experiment, peek=opened, sort="case")
