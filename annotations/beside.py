@@ -11,11 +11,12 @@ from django.db.models.functions import Coalesce
 
 from annotations import ordering
 from annotations.models import Item, Queue
+from evaluators.core import FLIPPED
 from evaluators.golden import NotKept, digest_of, stored_sample
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
 from experiments.analysis.repeats import passing_of
-from experiments.analysis.vectors import vector
+from experiments.analysis.vectors import MEASURE, columns_of, vector
 from experiments.models import Evaluation, Output, Purpose, Run, RunLabel
 from experiments.samples import sample_of
 
@@ -137,7 +138,9 @@ def beside(judge: Run, people: Run) -> Beside:
         theirs.cases[first],
         judged,
         graded,
-        _texts(judge, theirs.labels[first]) if judge.repeats == 1 else [""] * len(outputs),
+        _texts(judge, np.where(_flipped(judge), -1, theirs.labels)[first])
+        if judge.repeats == 1
+        else [""] * len(outputs),
         _texts(people, given),
         _likely(people, outputs, graded),
         len(tuned),
@@ -158,6 +161,12 @@ def _places_in(known: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[Any],
 def _texts(run: Run, ids: NDArray[Any]) -> list[str]:
     texts = dict(RunLabel.objects.filter(run=run).values_list("label_id", "label"))
     return [texts.get(int(one), "") for one in ids]
+
+
+def _flipped(judge: Run) -> NDArray[Any]:
+    """Where the two orders of a comparison disagree: a judge that says both has said neither."""
+    name = MEASURE + FLIPPED.name
+    return columns_of([judge], (name,))[judge.pk][name] > 0
 
 
 def _passes(scores: NDArray[Any], passing: Passing) -> NDArray[Any] | None:

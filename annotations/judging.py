@@ -23,7 +23,7 @@ from evaluators.stats.predicted import prediction_powered
 from experiments.models import Calibration, Purpose, Run
 
 PASS, FAIL = "passes", "fails"
-NO_WORD = "the orders disagree"  # of a comparison: scored, and no label
+NO_WORD = "the orders disagree"  # of a comparison: scored, and neither label
 LEAST_CORRELATED = 3
 
 

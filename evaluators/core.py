@@ -159,7 +159,9 @@ class Measure:
     unit: str = "share"
 
 
-FLIPPED = Measure("flipped", "Orders disagree", "lower")  # of judges that are asked in both orders: 0 or 1
+# Of judges that are asked in both orders.
+FLIPPED = Measure("flipped", "Orders disagree", "lower")  # 0 or 1
+AS_GIVEN = Measure("as_given", "Wins in the order given")  # the value before the exchange alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evaluators.core import FLIPPED, Score, Status
+from evaluators.core import AS_GIVEN, FLIPPED, Score, Status
 from evaluators.scoring import Passing
 
 _BETTER = {-1: "the baseline is better", 0: "neither is better", 1: "the compared output is better"}
@@ -28,14 +28,14 @@ def in_both(first: Score, exchanged: Score, passing: Passing) -> Score:
     assert first.value is not None
     assert exchanged.value is not None
     turned = 1 - exchanged.value
-    value = (first.value + turned) / 2
+    value, is_flipped = (first.value + turned) / 2, winner(first.value) != winner(turned)
     measures = {name: (number + exchanged.measures[name]) / 2 for name, number in first.measures.items()}
     return replace(
         first,
         value=value,
         passed=passing.passed(value),
         reason=_reason(first, exchanged, winner(turned)),
-        measures=measures | {FLIPPED.name: float(winner(first.value) != winner(turned))},
+        measures=measures | {FLIPPED.name: float(is_flipped), AS_GIVEN.name: first.value},
         replies=replies,
         latency_ms=latency_ms,
     )

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Any
 from evalstudio.calls.replies import Ask
 from evaluators import prompts, scoring
 from evaluators.asking import judge
-from evaluators.core import COMPARISON, FLIPPED, RESULT, FieldError, Measure, Needs, Sample, Score, Status, Why
+from evaluators.core import (
+    AS_GIVEN,
+    COMPARISON,
+    FLIPPED,
+    RESULT,
+    FieldError,
+    Measure,
+    Needs,
+    Sample,
+    Score,
+    Status,
+    Why,
+)
 from evaluators.framing import LettersDiffer, Manner, Question, manner
 from evaluators.images import NoImage, images_of, with_images
 from evaluators.kinds.base import BadConfig, Stored
@@ -137,8 +149,8 @@ class Judge:
         return Needs("net", config.connection_id, compares, calls=2 if compares and config.both_orders else 1)
 
     def measures(self, config: JudgeConfig) -> tuple[Measure, ...]:
-        flipped = (FLIPPED,) if self.needs(config).calls == 2 else ()
-        return (*flipped, WEIGHED) if config.weighs else flipped
+        orders = (FLIPPED, AS_GIVEN) if self.needs(config).calls == 2 else ()
+        return (*orders, WEIGHED) if config.weighs else orders
 
     def check(self, config: JudgeConfig) -> list[FieldError]:
         from evaluators.kinds.judge_checks import check

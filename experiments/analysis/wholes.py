@@ -1,4 +1,5 @@
-"""Figures of a classifier that are of all cases together and no mean over them: precision, recall and F1, and areas.
+"""Figures that are of all cases together and no mean over them: precision, recall, F1 and areas of a classifier, and
+how far the two orders of a comparison agree.
 
 They have no scores of single cases that could be paired, so nothing ranks by them.
 """
@@ -10,15 +11,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evaluators.core import Measure
+from evaluators.core import AS_GIVEN, Measure
 from evaluators.models import EvaluatorVersion
+from evaluators.orders import winner
+from evaluators.stats.agreement import cohen
 from evaluators.stats.confusion import Counts
 from evaluators.stats.curves import NO_CURVES
 from evaluators.stats.estimate import Estimate
+from evaluators.stats.grades import Grades
 from experiments.analysis.confusion import counts_of, design_of, keys_of, tabulated
 from experiments.analysis.curves import Labels, Rows, areas_of, estimate_in, is_too_much
 from experiments.analysis.label_scores import texts_of, told_apart
-from experiments.analysis.vectors import columns_of, is_kept
+from experiments.analysis.measured import measures_of
+from experiments.analysis.vectors import MEASURE, columns_of, is_kept
+from experiments.ledger.progress import is_under_way
 from experiments.models import Run
 
 if TYPE_CHECKING:
@@ -27,14 +33,15 @@ if TYPE_CHECKING:
 
 TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 NOTHING = Estimate(None, None, None, 0, 0, 0, "none", "No score names an expected label.")
+ORDERS = Measure("orders_kappa", "Cohen’s kappa of the two orders", "higher", unit="")
 SEVERAL_KEYS = Estimate(None, None, None, 0, 0, 0, "none", "Labels of several keys are told apart key by key.")
 
 
 def wholes_of(version: EvaluatorVersion) -> tuple[Measure, ...]:
-    """What a version tells of all cases together besides its figure; nothing unless it classifies."""
+    """What a version tells of all cases together besides its figure."""
     classes = told_apart(version)
     if classes is None:
-        return ()
+        return (ORDERS,) if AS_GIVEN in measures_of(version) else ()
     of = f"of {classes.positive}" if classes.positive else classes.average
     return tuple(Measure(name, f"{title}, {of}", "higher") for name, title in TITLES.items())
 
@@ -48,9 +55,12 @@ def is_whole(version: EvaluatorVersion, measure: str) -> bool:
 def wholes(run: Run, asked: int, *, has_several: bool) -> dict[str, Estimate]:
     """Precision, recall and F1 of a run; none for one that names no expected labels, or several kinds of them.
 
-    While a long run goes on there are none either. `has_several` says whether a case has several rows. At most four
-    queries, none where nothing is classified.
+    While a long run goes on there are none either. `has_several` says whether a case has several rows. Of a comparison
+    in both orders the kappa of the two, once it is over. At most four queries, none where there is no such figure.
     """
+    if AS_GIVEN in measures_of(run.version):
+        kappa = None if is_under_way(run) else _orders(run)
+        return {ORDERS.name: replace(kappa, asked=asked)} if kappa else {}
     if told_apart(run.version) is None or is_too_much(run, asked):
         return {}
     counts = counts_of(run, texts_of(run), is_kept(run))
@@ -81,6 +91,20 @@ def _share(run: Run, measure: str, cases: NDArray[int64]) -> Estimate:
 def _figures(run: Run, counts: Counts, design: float) -> dict[str, Estimate]:
     found = tabulated(run, counts, keys_of(counts)[0], design)
     return {name: getattr(found, name) for name in TITLES}
+
+
+def _orders(run: Run) -> Estimate | None:
+    """Cohen's kappa of who wins in the order given and who wins exchanged; None where nothing has both."""
+    import numpy
+
+    given_name = MEASURE + AS_GIVEN.name
+    columns = columns_of([run], ("scores", given_name))[run.pk]
+    there = ~numpy.isnan(columns["scores"]) & ~numpy.isnan(columns[given_name])
+    given = columns[given_name][there]
+    exchanged = numpy.round(2 * columns["scores"][there] - given, 9)
+    words = [list(map(winner, values)) for values in (given.tolist(), exchanged.tolist())]
+    rows = [(place, order, word) for order, said in enumerate(words) for place, word in enumerate(said)]
+    return replace(cohen(Grades.of(rows), resamples=0), n=len(given)) if rows else None
 
 
 def _area(run: Run, cases: NDArray[int64]) -> Estimate:

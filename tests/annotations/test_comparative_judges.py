@@ -8,11 +8,14 @@ from django.urls import reverse
 
 from annotations.beside import Beside, beside, people_of, runs_with_people
 from annotations.grading import Subject, submit
-from annotations.judging import calibrate_all, corrected
+from annotations.judging import NO_WORD, against, calibrate_all, corrected
 from annotations.models import Item, Order
-from experiments.models import Calibration, Run
+from evalstudio.calls.models import Connection
+from experiments.analysis.columns import columns
+from experiments.models import Calibration, Evaluation, Run, RunLabel
 from tests.annotations.conftest import SIDES
 from tests.annotations.test_grading import Answer, GradeState
+from tests.experiments.compared import compared, preference
 
 WORDS = {0.0: "First", 0.5: "Equal", 1.0: "Second"}
 
@@ -110,3 +113,21 @@ def test_intervals_cover_the_share_of_wins_that_people_would_give(scores, method
         assert figure.method.startswith(method)
         covered += figure.low <= 0.5 <= figure.high
     assert 0.93 <= covered / 1_000 <= 0.97
+
+
+@pytest.mark.django_db
+def test_a_judge_whose_two_orders_disagree_has_said_neither(project, make_experiment, make_human, make_queue, people):
+    """Ten pairs; the judge says Second of each, in both orders of all but two, of which people say Second as well."""
+    baseline, experiment = make_experiment(10, "Old"), make_experiment(10, "New")
+    version = preference(project, Connection.add_rehearsal(project, None))
+    run = compared(experiment, baseline, version, [0.5, 0.5, *[1.0] * 8], flipped=(0, 1))
+    RunLabel.objects.create(run=run, label_id=1, label="Second")
+    Evaluation.objects.filter(run=run).update(label_id=1)
+    queue = make_queue(versions=[make_human("Better", SIDES, "comparison")], baseline=baseline, experiment=experiment)
+    grade_pairs(queue, people[0], [1.0] * 9 + [0.0])
+    theirs = Run.objects.get(version=queue.versions.get())
+    pair = beside(run, theirs)
+    found = against(pair, columns([run])[0].figure)
+    assert found.own.value == 0.9
+    assert (found.agreement.value, found.n) == (0.7, 10)
+    assert found.table.counts == {("Second", NO_WORD): 2, ("Second", "Second"): 7, ("First", "Second"): 1}

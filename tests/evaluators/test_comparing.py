@@ -48,12 +48,12 @@ def judged(server, *replies, sample=PAIR, **more):
     ("replies", "more", "value", "label", "measures"),
     [
         (["r\nA"], {"both_orders": False}, 1.0, "Comparison", {}),
-        (["r\nA", "r\nA"], {}, 0.5, "Comparison", {"flipped": 1.0}),
-        (["r\nA", "r\nB"], {}, 1.0, "Comparison", {"flipped": 0.0}),
-        (["r\nB", "r\nA"], {}, 0.0, "Baseline", {"flipped": 0.0}),
-        (["r\nC", "r\nC"], {}, 0.5, "Same", {"flipped": 0.0}),
-        (["r\nC", "r\nB"], {}, 0.75, "Same", {"flipped": 1.0}),
-        (["r\nB", "r\nC"], {}, 0.25, "Baseline", {"flipped": 1.0}),
+        (["r\nA", "r\nA"], {}, 0.5, "Comparison", {"flipped": 1.0, "as_given": 1.0}),
+        (["r\nA", "r\nB"], {}, 1.0, "Comparison", {"flipped": 0.0, "as_given": 1.0}),
+        (["r\nB", "r\nA"], {}, 0.0, "Baseline", {"flipped": 0.0, "as_given": 0.0}),
+        (["r\nC", "r\nC"], {}, 0.5, "Same", {"flipped": 0.0, "as_given": 0.5}),
+        (["r\nC", "r\nB"], {}, 0.75, "Same", {"flipped": 1.0, "as_given": 0.5}),
+        (["r\nB", "r\nC"], {}, 0.25, "Baseline", {"flipped": 1.0, "as_given": 0.0}),
     ],
 )
 def test_the_value_is_the_mean_of_both_orders(chat_server, replies, more, value, label, measures):
@@ -75,7 +75,7 @@ def test_the_second_question_has_the_outputs_in_each_others_place(chat_server):
 def test_numbers_are_turned_too(chat_server):
     scale = {"scoring": {"type": "percentage"}, "prompt": "{{ outputs }} or {{ comparison.outputs }}?"}
     score = judged(chat_server, '{"reason": "", "score": 0.75}', '{"reason": "", "score": 0.5}', **scale)
-    assert (score.value, score.label, score.measures) == (0.625, None, {"flipped": 1.0})
+    assert (score.value, score.label, score.measures) == (0.625, None, {"flipped": 1.0, "as_given": 0.75})
     system = chat_server.bodies[0]["messages"][0]["content"]
     assert "A number from 0 (the baseline is better) to 1 (the other output is better)." in system
 
@@ -107,7 +107,7 @@ def test_one_order_that_fails_fails_the_row_and_keeps_what_was_said(chat_server)
 
 def test_a_reply_that_was_asked_again_counts_in_its_order(chat_server):
     score = judged(chat_server, "Hm.", "r\nA", "r\nB")
-    assert (score.value, score.measures) == (1.0, {"flipped": 0.0})
+    assert (score.value, score.measures) == (1.0, {"flipped": 0.0, "as_given": 1.0})
     assert [reply.reusable for reply in score.replies] == [False, True, True]
 
 

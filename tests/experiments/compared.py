@@ -76,9 +76,8 @@ def compared(
     for at, ((output, partner), one) in enumerate(zip(pairs, told, strict=False)):
         row = _row(run, output, partner, one)
         if version.config.get("both_orders") and row.state == Status.SCORED:
-            EvaluationBody.objects.create(
-                evaluation=row, reason=f"Because of {at}.", measures={"flipped": 1.0 if at in flipped else 0.0}
-            )
+            measures = {"flipped": 1.0 if at in flipped else 0.0, "as_given": 1.0 if row.score > 0.5 else 0.0}
+            EvaluationBody.objects.create(evaluation=row, reason=f"Because of {at}.", measures=measures)
     return run
 
 

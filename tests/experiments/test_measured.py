@@ -157,5 +157,16 @@ def test_a_version_that_cannot_be_read_measures_nothing(project):
 
 
 def test_columns_name_measures_by_their_titles(run):
-    ((measure, figure),) = columns([run])[0].measures
-    assert (measure.title, figure.n) == ("Orders disagree", 6)
+    found = [(measure.title, figure.n) for measure, figure in columns([run])[0].measures]
+    assert found == [("Orders disagree", 6), ("Wins in the order given", 6), ("Cohen’s kappa of the two orders", 6)]
+
+
+def test_the_two_orders_agree_beyond_chance_as_kappa_says(run):
+    # Given: four wins, two losses; exchanged: five wins, a loss; the same in five of six, by chance in 22 of 36.
+    kappa = summaries([run])[run.pk].measures["orders_kappa"]
+    assert (kappa.value, kappa.asked) == (pytest.approx((5 / 6 - 22 / 36) / (14 / 36)), 8)
+
+
+def test_no_kappa_is_told_while_a_comparison_goes_on(run):
+    Run.objects.filter(pk=run.pk).update(state=RunState.ACTIVE)
+    assert "orders_kappa" not in summaries([Run.objects.get(pk=run.pk)])[run.pk].measures

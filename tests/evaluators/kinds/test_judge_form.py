@@ -130,7 +130,7 @@ def test_the_measures_and_calls_follow_from_the_settings():
         return [measure.name for measure in judge.measures(config)], judge.needs(config).calls
 
     assert names(loaded()) == ([], 1)
-    assert names(loaded(runs_on="comparison")) == (["flipped"], 2)
+    assert names(loaded(runs_on="comparison")) == (["flipped", "as_given"], 2)
     assert names(loaded(runs_on="comparison", both_orders=False, weighted=True)) == (["weighed"], 1)
     assert names(loaded(weighted=True, scoring={"type": "percentage"})) == ([], 1), "a number has no options"
 
