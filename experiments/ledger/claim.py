@@ -12,9 +12,10 @@ from functools import reduce
 from operator import or_
 from typing import Any, cast
 
+import orjson
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast, Now
 
 from evalstudio.calls.leases import alive
 from evaluators.core import Lane, Sample
@@ -124,6 +125,7 @@ def read_rows(claimed: Claim) -> list[Row]:
     is_asked = claimed.run.purpose == Purpose.ANSWERS
     columns = ASKED if is_asked else (*JUDGED, *BASELINE) if claimed.run.baseline_id else JUDGED
     sample_of = _asked if is_asked else _sample
+    texts = [Cast(column, TextField()) for column in columns]
     last_ids = [part.last_id for part in claimed.slices]
     pending = Evaluation.objects.filter(_stretches(claimed.slices), run=claimed.run, **PENDING).order_by("id")
     return [
@@ -131,10 +133,15 @@ def read_rows(claimed: Claim) -> list[Row]:
             row_id,
             claimed.run.pk,
             claimed.slices[bisect_left(last_ids, row_id)].pk,
-            sample_of(*values),
+            sample_of(repeat, *map(_loaded, told)),
         )
-        for row_id, *values in pending.values_list("id", "repeat", *columns)
+        for row_id, repeat, *told in pending.values_list("id", "repeat", *texts)
     ]
+
+
+def _loaded(text: str | None) -> Any:
+    """What a JSON column holds. The columns are read as text, since orjson takes a third of the field's own time."""
+    return None if text is None else orjson.loads(text)
 
 
 def _asked(attempt: int, inputs: Any, metadata: Any) -> Sample:
