@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import Max
 
 from evalstudio.web.numbers import NBSP, points
@@ -144,12 +145,40 @@ def measurements(evaluator: Evaluator) -> list[Measured]:
     ]
 
 
+def noises_of(versions: Iterable[EvaluatorVersion]) -> dict[int | None, Noise]:
+    """The latest measurement of each version that is over, by the version's id.
+
+    One query; one more for those that nobody has looked at since they changed.
+    """
+    over = Run.objects.filter(version__in=list(versions), purpose=Purpose.NOISE, state__in=OVER).order_by("pk")
+    latest = {run.version_id: run for run in over.only("version", "repeats", "revision")}
+    keys = {run.pk: f"noise-of-run:{run.pk}:{run.revision}" for run in latest.values()}
+    known = cache.get_many(keys.values())
+    judged = _judged([run for run in latest.values() if keys[run.pk] not in known])
+    for run in latest.values():
+        if run.pk in judged:
+            known[keys[run.pk]] = noise(judged[run.pk], run.repeats)
+            cache.set(keys[run.pk], known[keys[run.pk]], timeout=None)
+    return {version: known[keys[run.pk]] for version, run in latest.items()}
+
+
+def with_floor(advice: str, noise: Noise | None, n: int) -> str:
+    """What is said where nothing can be told, with the noise floor over n outputs where it was measured."""
+    floor = noise.floor(n) if noise and n else None
+    if floor is None or not advice:
+        return advice
+    end = "." if advice.endswith(".") else ""
+    return f"{advice.removesuffix('.')}; the evaluator's own noise floor is {_points(floor)}{end}"
+
+
 def _judged(runs: Sequence[Run]) -> dict[int, dict[int, list[Judgement]]]:
     """For each run its scored judgements by output; an output without any has an empty list. One query.
 
     Of a comparison the verdict is who won, since its label tells but one of its orders.
     """
     found: dict[int, dict[int, list[Judgement]]] = {run.pk: {} for run in runs}
+    if not found:
+        return {}
     columns = ("run", "output", "baseline_output", "score", "label_id", "passed")
     for run, output, baseline, score, label, passed in Evaluation.objects.filter(run__in=runs).values_list(*columns):
         scored = found[run].setdefault(output, [])

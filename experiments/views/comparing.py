@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +11,7 @@ from django.http import Http404
 from evalstudio.projects.access import ProjectRequest
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
+from evaluators.stats.noise import Noise
 from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE
 from experiments.analysis.charts import compare as charts
 from experiments.analysis.columns import Column, columns
@@ -22,6 +23,7 @@ from experiments.analysis.comparing.changed import FEW, changed
 from experiments.analysis.comparing.figures import Figure
 from experiments.analysis.comparing.judges import Subject, judges_of
 from experiments.analysis.comparing.kept import Comparison, comparison
+from experiments.analysis.noise import noises_of, with_floor
 from experiments.analysis.pairing import names_of
 from experiments.forms.starting import OptionsForm, splits_of
 from experiments.models import Experiment, RunDefaults, RunState
@@ -105,7 +107,8 @@ def polled(request: ProjectRequest, experiment: Experiment, baseline: Experiment
     """What the figures of comparative evaluators and the progress need, while something runs."""
     ctx = frame(request, experiment, baseline)
     found = comparison(experiment, baseline, ctx["judges"].subjects)
-    return {**ctx, "facts": found.facts, "between": _between_two(request, ctx, found)}
+    noises = noises_of({subject.version for subject in found.subjects if subject.is_comparative})
+    return {**ctx, "facts": found.facts, "between": _between_two(request, ctx, found, noises)}
 
 
 def peek(request: ProjectRequest, experiment: Experiment, baseline: Experiment, output: int) -> dict[str, Any]:
@@ -131,7 +134,8 @@ def _changed(view: View, found: Comparison) -> Any:
 def _figures(request: ProjectRequest, ctx: dict[str, Any], found: Comparison) -> dict[str, Any]:
     view, both = ctx["view"], [pair for pair in found.judged if not pair[0].is_comparative]
     scale = _scale([figure for _, figure in both])
-    lines = [_line(request, view, subject, figure, scale) for subject, figure in both]
+    noises = noises_of({subject.version for subject in found.subjects})
+    lines = [_line(request, view, each, figure, scale, noises.get(each.version.pk)) for each, figure in both]
     said = [figure.verdict for figure in found.figures if figure.difference.n]
     return {
         "lines": sorted(lines, key=lambda line: _rank(line["figure"])),
@@ -139,7 +143,7 @@ def _figures(request: ProjectRequest, ctx: dict[str, Any], found: Comparison) ->
         "said": {verdict: said.count(verdict) for verdict in (BETTER, WORSE)}
         | {"cannot_tell": said.count(CANNOT_TELL), "all": len(said)},
         "corrected": max((figure.judged for figure in found.figures), default=0),
-        "between": _between_two(request, ctx, found),
+        "between": _between_two(request, ctx, found, noises),
         "charts": _charts(request, view, found),
     }
 
@@ -155,7 +159,9 @@ def _scale(figures: Sequence[Figure]) -> float:
     return next((scale for scale in SCALES if max(ends, default=0.0) <= scale), SCALES[-1])
 
 
-def _line(request: ProjectRequest, view: View, subject: Subject, figure: Figure, scale: float) -> dict[str, Any]:
+def _line(
+    request: ProjectRequest, view: View, subject: Subject, figure: Figure, scale: float, noise: Noise | None
+) -> dict[str, Any]:
     """One evaluator in the table, with the addresses of its pairs."""
     by, told = subject.run.pk, figure.difference
     ends = {"value": told.value, "low": told.low, "high": told.high}
@@ -163,7 +169,7 @@ def _line(request: ProjectRequest, view: View, subject: Subject, figure: Figure,
     return {
         "subject": subject,
         "figure": figure,
-        "advice": figure.advice,
+        "advice": with_floor(figure.advice, noise, told.n),
         "is_chosen": view.by == str(by),
         "url": link(request, by=by, show="all"),
         "shows": {
@@ -174,11 +180,13 @@ def _line(request: ProjectRequest, view: View, subject: Subject, figure: Figure,
 
 
 def _between_two(
-    request: ProjectRequest, ctx: dict[str, Any], found: Comparison
+    request: ProjectRequest, ctx: dict[str, Any], found: Comparison, noises: Mapping[int | None, Noise]
 ) -> list[tuple[Column, dict[str, Any]]]:
     """The comparative evaluators, each with its figure and the addresses of its pairs."""
-    of_run = {subject.run.pk: (subject, figure) for subject, figure in found.judged}
-    return [(column, _line(request, ctx["view"], *of_run[column.run.pk], 1.0)) for column in ctx["columns"]]
+    of_run = {
+        subject.run.pk: (subject, figure, 1.0, noises.get(subject.version.pk)) for subject, figure in found.judged
+    }
+    return [(column, _line(request, ctx["view"], *of_run[column.run.pk])) for column in ctx["columns"]]
 
 
 def _grain(request: ProjectRequest, view: View, found: Comparison) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ from experiments.analysis.leaderboard import Board, Entrant, Wish, board_of, dat
 from experiments.analysis.leaderboard_columns import Cell, Judged, question_about
 from experiments.analysis.leaderboard_telling import as_csv, sentence_of
 from experiments.analysis.leaderboard_trends import trends_of
+from experiments.analysis.noise import noises_of, with_floor
 from experiments.analysis.slicing import SLICED_BY
 from experiments.analysis.working_out import answers
 from experiments.ledger.start import CannotStart, start
@@ -45,6 +46,7 @@ def leaderboard(request: ProjectRequest) -> HttpResponse:
         "board": board,
         "datasets": datasets,
         "sentence": sentence_of(board),
+        "advice": _advice(board),
         "heads": [_head(request, board, column) for column in board.columns],
         "rows": _rows(board),
         "shares": _shares(board),
@@ -195,6 +197,16 @@ def _share(board: Board, entrant: Entrant, cell: Cell | None) -> dict[str, Any] 
     return {"cell": cell, "url": base, "parts": shown}
 
 
+def _advice(board: Board) -> str:
+    """What would split the first tie, with the noise floor of who ranks. One query where there is a tie."""
+    if not board.ranked or not board.ranked.answer or not (advice := board.ranked.answer["advice"]):
+        return ""
+    judged = [cell.figure.n for cell in board.ranked.cells.values() if cell.figure and cell.figure.n]
+    is_score = board.ranked.measure is None
+    noise = noises_of([board.ranked.version]).get(board.ranked.version.pk) if is_score else None
+    return with_floor(advice, noise, min(judged, default=0))
+
+
 def _gaps(request: ProjectRequest, board: Board) -> list[dict[str, Any]]:
     """What a column leaves out, with the other versions that one may look at instead."""
     names = {entrant.pk: entrant.experiment.system.name for entrant in board.entrants}
@@ -241,6 +253,7 @@ def _slices(request: ProjectRequest, board: Board) -> dict[str, Any]:
     none = dict.fromkeys(SLICED_BY)
     return {
         "name": str(chosen),
+        "query": f"&{urlencode(chosen.query)}" if chosen else "",
         "all_url": link(request, **none),
         "splits": [
             (split, n, link(request, **none | {"split": split}), split == chosen.split)

@@ -6,32 +6,35 @@ from typing import Any
 from urllib.parse import urlencode
 
 from evalstudio.projects.access import ProjectRequest
+from evaluators.stats.noise import Noise
 from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE
 from experiments.analysis.charts import compare as charts
 from experiments.analysis.columns import Column, columns
 from experiments.analysis.comparing.several import Entrant, Several
+from experiments.analysis.noise import noises_of, with_floor
 from experiments.models import Experiment
 from experiments.views.comparing import SCALES, link
 
 
 def figures_of(request: ProjectRequest, found: Several, called: list[str], baseline: Experiment) -> dict[str, Any]:
-    """A line for each result, and the comparative versions with a cell in each line. Three queries at most."""
+    """A line for each result, and the comparative versions with a cell in each line. Four queries at most."""
     between = _between(found)
     versions = {column.run.version_id: column.run.version for column in between.values()}
     figures = [each.figure for each in found.entrants if each.figure]
     ends = [abs(end) for each in figures for end in (each.difference.low, each.difference.high) if end is not None]
     scale = next((scale for scale in SCALES if max(ends, default=0.0) <= scale), SCALES[-1])
-    chosen = next((each.subject.version.pk for each in found.entrants if each.subject), None)
+    version = next((each.subject.version for each in found.entrants if each.subject), None)
+    noise = noises_of([version]).get(version.pk) if version else None
     lines = []
     for entrant, name in zip(found.entrants, called, strict=False):
-        line = _line(request, found, entrant, baseline, scale)
+        line = _line(request, found, entrant, baseline, scale, noise)
         of_entrant = [between.get((entrant.experiment.pk, pk)) for pk in versions]
         won = next((cell for cell in of_entrant if cell and entrant.subject and cell.run == entrant.subject.run), None)
-        others = [cell for cell, pk in zip(of_entrant, versions, strict=True) if pk != chosen]
+        others = [cell for cell, pk in zip(of_entrant, versions, strict=True) if not version or pk != version.pk]
         lines.append({**line, "name": name, "won": won, "wins": others})
     return {
         "entrants": lines,
-        "win_versions": [version for pk, version in versions.items() if pk != chosen],
+        "win_versions": [each for pk, each in versions.items() if not version or pk != version.pk],
         "corrected": max((each.judged for each in figures), default=0),
         "charts": _charts(found, called, baseline),
     }
@@ -44,7 +47,7 @@ def _between(found: Several) -> dict[tuple[int, int | None], Column]:
 
 
 def _line(
-    request: ProjectRequest, found: Several, entrant: Entrant, baseline: Experiment, scale: float
+    request: ProjectRequest, found: Several, entrant: Entrant, baseline: Experiment, scale: float, noise: Noise | None
 ) -> dict[str, Any]:
     told = entrant.figure.difference if entrant.figure else None
     places = {"value": told.value, "low": told.low, "high": told.high} if told else {}
@@ -52,6 +55,7 @@ def _line(
     return {
         "entrant": entrant,
         "figure": entrant.figure,
+        "advice": with_floor(entrant.figure.advice, noise, entrant.figure.difference.n) if entrant.figure else "",
         "verdicts": {
             "better": verdicts.count(BETTER),
             "worse": verdicts.count(WORSE),

@@ -9,7 +9,7 @@ from django.utils import timezone
 from evalstudio.projects.models import Project
 from evaluators.core import COMPARISON, Status
 from evaluators.models import Evaluator, EvaluatorVersion
-from experiments.models import Evaluation, EvaluationBody, Experiment, Output, Run, RunState
+from experiments.models import Evaluation, EvaluationBody, Experiment, Output, Purpose, Run, RunState
 from tests.experiments.judged import Told
 
 SHORTER = """function evaluate({ outputs, comparison }) {
@@ -78,6 +78,27 @@ def compared(
         if version.config.get("both_orders") and row.state == Status.SCORED:
             measures = {"flipped": 1.0 if at in flipped else 0.0, "as_given": 1.0 if row.score > 0.5 else 0.0}
             EvaluationBody.objects.create(evaluation=row, reason=f"Because of {at}.", measures=measures)
+    return run
+
+
+def wavering(experiment: Experiment, version: EvaluatorVersion, *scores: float) -> Run:
+    """A measurement of noise: each output of an experiment judged as often as there are scores."""
+    run = Run.objects.create(
+        version=version,
+        experiment=experiment,
+        purpose=Purpose.NOISE,
+        is_current=False,
+        first_repeat=1,
+        repeats=len(scores),
+        lane="cpu",
+        state=RunState.FINISHED,
+        revision=1,
+    )
+    Evaluation.objects.bulk_create(
+        Evaluation(run=run, output=output, repeat=at, state=Status.SCORED, score=score, settled_at=timezone.now())
+        for output in Output.objects.filter(experiment=experiment)
+        for at, score in enumerate(scores, 1)
+    )
     return run
 
 

@@ -2,14 +2,17 @@
 
 import csv
 import re
+from html import unescape
 
 import pytest
 from django.urls import reverse
 from django.utils.html import escape
 from django_q.models import OrmQ
 
+from evaluators.core import Status
 from experiments.analysis import working_out
-from experiments.models import Case, Derived, Experiment, Output, Run, RunState
+from experiments.models import Case, Derived, Evaluation, Experiment, Output, Run, RunState
+from tests.experiments.compared import wavering
 from tests.experiments.judged import experiment_of, judged, shuffled, version_of
 
 pytestmark = pytest.mark.django_db
@@ -144,6 +147,19 @@ def test_few_scores_get_no_place_and_say_why(as_alice, project, three, tone):
     page = open_page(as_alice, project)
     assert systems_of(page)[-1] == "thin"
     assert "cannot tell : Only 10 of 20 have a score" in text_of(page)
+
+
+def test_what_would_split_a_tie_comes_with_the_noise_floor_of_who_ranks(as_alice, project, three, tone):
+    runs = list(Run.objects.filter(version=tone))
+    Evaluation.objects.filter(run__in=runs[:2], state=Status.SCORED).update(score=0.5)
+    row = Evaluation.objects.filter(run=runs[0]).first()
+    Evaluation.objects.filter(pk=row.pk).update(score=0.6)
+    Run.objects.filter(pk__in=[run.pk for run in runs]).update(revision=9)
+    assert "To split places" in text_of(open_page(as_alice, project))
+    assert "noise floor" not in text_of(open_page(as_alice, project))
+    wavering(runs[0].experiment, tone, 0.4, 0.6)
+    said = unescape(text_of(open_page(as_alice, project)))
+    assert re.search(r"if the difference is real; the evaluator's own noise floor is 8\.8 pts\.", said)
 
 
 def test_a_slice_keeps_its_cases(as_alice, project, three):

@@ -1,6 +1,7 @@
 """The pages of two results: the choice of the other one, the figures between them, and their cases."""
 
 import re
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -9,7 +10,7 @@ from django.utils import timezone
 from evalstudio.projects.models import AuditEntry, Membership, Project, Role
 from evaluators.models import Evaluator
 from experiments.models import Evaluation, Experiment, OutputBody, Run, RunState
-from tests.experiments.compared import comparative, compared, preference
+from tests.experiments.compared import comparative, compared, preference, wavering
 from tests.experiments.judged import add_case, add_output, experiment_of, judged, rehearsal_of, version_of
 
 pytestmark = pytest.mark.django_db
@@ -391,11 +392,41 @@ def test_the_page_costs_the_same_with_many_evaluators_and_an_open_case(
         version = version_of(project, f"Evaluator {number}")
         for experiment in two:
             judged(experiment, version, [0.5] * 6)
+        wavering(two[0], version, 0.4, 0.6)
     compared(*two, comparative(project), [1.0] * 6)
     for query in ({}, {"peek": two[0].output_set.first().pk}, {"as": "texts"}):
         against(as_alice, *two, **query)
         with django_assert_max_num_queries(15):
             against(as_alice, *two, **query)
+
+
+# --- Noise ------------------------------------------------------------------------------------------------------------
+FLOOR = "; the evaluator's own noise floor is 16.0 pts"  # 1.96 √2 √.02 / √6: six outputs, .4 and .6 for each
+
+
+def test_where_nothing_can_be_told_the_noise_floor_of_the_version_is_said(as_alice, two, facts):
+    assert "noise floor" not in words_of(against(as_alice, *two))
+    wavering(two[0], facts.version, 0.4, 0.6)
+    said = unescape(words_of(against(as_alice, *two)))
+    assert re.search(r"about \d+ more cases to tell \S+ points" + FLOOR, said)
+
+
+def test_a_measurement_of_another_version_says_nothing(as_alice, project, two, facts):
+    wavering(two[0], version_of(project, "Facts", threshold=0.9), 0.4, 0.6)
+    assert "noise floor" not in words_of(against(as_alice, *two))
+
+
+def test_a_later_measurement_takes_the_place_of_an_earlier_one(as_alice, two, facts):
+    wavering(two[0], facts.version, 0.1, 0.9)
+    against(as_alice, *two)
+    wavering(two[0], facts.version, 0.4, 0.6)
+    assert FLOOR in unescape(words_of(against(as_alice, *two)))
+
+
+def test_several_say_the_noise_floor_as_well(as_alice, three):
+    mine, theirs, third = three
+    wavering(mine, mine.runs.first().version, 0.4, 0.6)
+    assert unescape(words_of(against(as_alice, mine, theirs, also=third.pk))).count(FLOOR) == 2
 
 
 # --- Three and more ---------------------------------------------------------------------------------------------------
