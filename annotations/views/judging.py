@@ -17,6 +17,7 @@ from annotations.shootout import MARGIN, graded_experiments, shootout
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
+from evalstudio.web.numbers import percent
 from evalstudio.web.pages import page_or_fragment
 from evaluators.models import Evaluator
 from evaluators.stats.budget import Plan, plan
@@ -100,12 +101,17 @@ def _differing(pair: Beside) -> list[dict[str, Any]]:
         {
             "output": outputs[pk],
             "evaluation": rows_of[pk],
-            "judge": pair.judge_labels[i] or f"{pair.judged[i]:.0%}",
-            "people": pair.people_labels[i] or f"{pair.graded[i]:.0%}",
+            "judge": pair.judge_labels[i] or percent(pair.judged[i], 0),
+            "people": _beside(pair.people_labels[i], percent(pair.graded[i], 0), is_alone=bool(pair.judge_labels[i])),
             "gap": float(gap[i]),
         }
         for i, pk in zip(worst, ids, strict=True)
     ]
+
+
+def _beside(word: str, share: str, *, is_alone: bool) -> str:
+    """A label beside another one, or with its share beside a judge that gives numbers."""
+    return word if word and is_alone else ", ".join(filter(None, (word, share)))
 
 
 @require_safe

@@ -49,7 +49,7 @@ def test_the_page_of_the_queue_says_how_many_and_an_editor_asks_again(as_alice, 
     page = reply.content.decode()
     assert "2 grades asked for again" in page
     assert "<b>0</b> of 3 graded" in page
-    assert "They wait for the same people already" in page
+    assert "They are asked for again already" in page
     assert "Ask again for" not in page
     assert AuditEntry.objects.filter(act="asked for stale grades again in").exists()
 
@@ -112,7 +112,7 @@ def test_people_who_grade_there_no_more_are_not_asked(as_alice, changed, alice, 
     Membership.objects.filter(user=people[0]).delete()
     assert ask_anew(changed, alice) == 0
     page = as_alice.get(changed.get_absolute_url()).content.decode()
-    assert "these grade here no more" in page
+    assert "their people grade here no more" in page
 
 
 def test_a_decision_goes_with_the_stale_grades_that_it_was_about(make_queue, alice, people):
