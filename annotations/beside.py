@@ -27,7 +27,7 @@ MOST_RUNS = 100
 NOBODY = Value(0)  # instead of a baseline
 NOT_DRAWN = (
     "The graded outputs were not drawn at random, so they say nothing about the others. Grade all of them, or make a"
-    " queue whose order is drawn."
+    " queue whose order is drawn and settle what comes first in it."
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, Exists, Max, Min, OuterRef
 
-from annotations.models import Grade, Order, Queue
+from annotations.models import Grade, GradeState, ItemState, Order, Queue
 from evaluators.stats import drawing
 from experiments.models import Evaluation, Experiment
 
@@ -54,14 +54,18 @@ def _worth(mean: float, low: float, high: float) -> float:
 
 
 def inclusion(queue: Queue) -> dict[int, float]:
-    """By item that was graded in its turn: with which probability it came to be; empty where the order was not drawn.
+    """By item that was settled in its turn: with which probability it came to be; empty where the order was not drawn.
 
-    It is the probability to stand before the first item that nobody has graded, given where that one stands.
+    It is the probability to stand before the first item that is still to be settled, given where that one stands: what
+    waits for another grader, or for a decision, waits because people differ, so leaving it out would tell another
+    story. What was skipped by whoever saw it is left out.
     """
     items = queue.items.filter(weight__isnull=False, repeats=None)
-    ungraded = items.filter(~Exists(Grade.objects.filter(item=OuterRef("pk"), is_current=True)))
-    until = ungraded.aggregate(until=Min("place"))["until"]
+    grades = Grade.objects.filter(item=OuterRef("pk"), is_current=True)
+    was_skipped = Exists(grades.filter(state=GradeState.SKIPPED)) & ~Exists(grades.exclude(state=GradeState.SKIPPED))
+    unsettled = items.filter(~was_skipped).exclude(state=ItemState.DONE)
+    until = unsettled.aggregate(until=Min("place"))["until"]
     if until is None:
         return dict.fromkeys(items.values_list("pk", flat=True), 1.0)
-    graded = items.filter(place__lt=until).values_list("pk", "weight")
-    return {pk: drawing.inclusion(weight or 0.0, until) for pk, weight in graded}
+    settled = items.filter(place__lt=until).values_list("pk", "weight")
+    return {pk: drawing.inclusion(weight or 0.0, until) for pk, weight in settled}

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.answers import Answer, BadAnswer, read, shown_answer
-from annotations.grading import Subject, submit, undo
+from annotations.grading import Subject, skip, submit, undo
 from annotations.holding import at_hand
 from annotations.models import Grade, GradeState, Item, ItemState, Rule
 from annotations.ordering import inclusion
@@ -168,3 +168,24 @@ def test_items_drawn_at_random_have_known_inclusion_probabilities(make_queue, pe
     assert len(known) == 20
     assert len(set(known.values())) == 1  # all weigh the same
     assert sum(1 / share for share in known.values()) == pytest.approx(60, rel=0.5)
+
+
+def test_what_people_differ_on_is_not_left_out_of_a_sample(make_queue, people):
+    """Of six items the third waits for a third person, so only two stand before what is to be settled."""
+    queue = make_queue(6, graders=2)
+    items = list(queue.items.order_by("place"))
+    for number, item in enumerate(items):
+        grade(item, people[0], GOOD)
+        grade(item, people[1], BAD if number == 2 else GOOD)
+    assert set(inclusion(queue)) == {item.pk for item in items[:2]}
+    grade(items[2], people[2], GOOD)
+    assert inclusion(queue) == {item.pk: 1.0 for item in items}
+
+
+def test_what_was_only_skipped_does_not_hold_a_sample_up(make_queue, people):
+    queue = make_queue(4)
+    first, *others = queue.items.order_by("place")
+    skip(first, people[0], "Another language")
+    for item in others:
+        grade(item, people[0], GOOD)
+    assert set(inclusion(queue)) >= {item.pk for item in others}
