@@ -21,6 +21,7 @@ NOW = {"sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "postgresql": "ST
 _COLUMNS = (*evidence.SAME, "left_out", "tokens")
 _KEPT = ", ".join(f"{name} = excluded.{name}" for name in evidence.REPLACED)
 _fields_of = attrgetter(*evidence.SAME)
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # made once: `json.dumps` would make one for every value
 
 
 def now_sql() -> str:
@@ -72,7 +73,7 @@ def storable(value: Any) -> Any:
 
 
 def _json(value: Any) -> str | None:
-    return json.dumps(value, ensure_ascii=False) if value else None
+    return _encode(value) if value else None
 
 
 def _insert_many(sql: str, rows: Sequence[Sequence[Any]]) -> None:
