@@ -158,7 +158,7 @@ def _ranks(values: Any) -> Any:
 
 def _table(said: dict[int, tuple[str, str]]) -> Confusion:
     counts = Counter((people, judge) for judge, people in said.values())
-    words = sorted({word for pair in counts for word in pair}, key=lambda word: (word == FAIL, word))
+    words = sorted({word for pair in counts for word in pair} - {NO_WORD}, key=lambda word: (word == FAIL, word))
     return confusion(counts, Classes(tuple(words)))
 
 
