@@ -5,6 +5,7 @@ The conditions stand here as querysets because `blocked` explains waiting rows b
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ from functools import reduce
 from operator import or_
 from typing import Any, cast
 
-import orjson
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Now
@@ -140,8 +140,9 @@ def read_rows(claimed: Claim) -> list[Row]:
 
 
 def _loaded(text: str | None) -> Any:
-    """What a JSON column holds. The columns are read as text, since orjson takes a third of the field's own time."""
-    return None if text is None else orjson.loads(text)
+    """What a JSON column holds. It is read as text because the field takes longer; orjson would make floats of integers
+    beyond 64 bits and refuse half a surrogate pair."""
+    return None if text is None else json.loads(text)
 
 
 def _asked(attempt: int, inputs: Any, metadata: Any) -> Sample:

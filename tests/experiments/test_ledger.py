@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from django_q.models import OrmQ
 
+from evalstudio.calls import leases
 from evalstudio.calls.models import Call, ConnectionShare, Lease
 from evaluators.core import Status
+from experiments.ledger.claim import claim, read_rows
 from experiments.ledger.progress import progress
 from experiments.ledger.start import CannotStart, start
 from experiments.ledger.turn import work
-from experiments.models import Evaluation, EvaluationBody, RunLabel, RunState, Slice
+from experiments.models import Evaluation, EvaluationBody, OutputBody, RunLabel, RunState, Slice
 from tests.experiments.conftest import add_outputs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
@@ -89,3 +91,12 @@ def test_calling_rows_are_scored_and_their_replies_kept(make_experiment, make_ve
     assert chat_server.max_in_flight <= 8
     assert EvaluationBody.objects.filter(reason="It did.").count() == 50
     assert not ConnectionShare.objects.exists()
+
+
+def test_rows_hold_what_was_stored_to_the_last_digit(make_experiment, make_version, alice):
+    """An amount of a currency with 18 decimals has more than 64 bits, and a float would make two amounts equal."""
+    experiment = make_experiment(1)
+    OutputBody.objects.update(outputs={"value": 2**70 + 1})
+    start(make_version("length"), experiment, alice)
+    claimed = claim("cpu", leases.take("cpu").pk, 10)
+    assert read_rows(claimed)[0].sample.outputs == {"value": 2**70 + 1}
