@@ -78,7 +78,8 @@ def compared(request: ProjectRequest, experiment: Experiment, baseline: Experime
     grain = _grain(request, view, found)
     named = grain["ids"] if grain else []
     ids = list(dict.fromkeys([*page.rows, *named, *([opened] if opened is not None else [])]))
-    by_id = {row.output.pk: row for row in rows_of(found, ids, with_bodies=view.look == "texts" or opened is not None)}
+    whole = ids if view.look == "texts" else [opened] if opened is not None else []
+    by_id = {row.output.pk: row for row in rows_of(found, ids, whole)}
     rows = [by_id[pk] for pk in page.rows if pk in by_id]
     ctx |= {
         "facts": found.facts,
@@ -116,7 +117,7 @@ def peek(request: ProjectRequest, experiment: Experiment, baseline: Experiment, 
     ctx = frame(request, experiment, baseline)
     found = comparison(experiment, baseline, ctx["judges"].subjects, ctx["view"].columns)
     listed = asking.listing(ctx["view"], found, _changed(ctx["view"], found))
-    rows = rows_of(found, [output], with_bodies=True)
+    rows = rows_of(found, [output], [output])
     if not rows:
         raise Http404
     return ctx | peeked(request, ctx, found, listed, rows[0])

@@ -11,18 +11,16 @@ from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
 from evaluators.models import EvaluatorVersion
 from experiments.analysis import reading
-from experiments.analysis.comparing.asking import ALL
+from experiments.analysis.comparing.asking import ALL, View
 from experiments.analysis.comparing.cases import Told, outputs_of, partners_of_each, rows_of, told_of
 from experiments.analysis.comparing.judges import Judges, judges_of_each
-from experiments.analysis.comparing.kept import comparison
 from experiments.analysis.comparing.listing import Listing
 from experiments.analysis.comparing.several import SHOWS, Several, several
 from experiments.analysis.grid import cells_of, snippet
-from experiments.analysis.pairing import comparable
+from experiments.analysis.pairing import comparable, names_of
 from experiments.analysis.repeats import Cell
 from experiments.models import Experiment, Output
 from experiments.views.comparing import ROWS, link
-from experiments.views.comparing import frame as pair_frame
 from experiments.views.grids import row_links
 from experiments.views.pair_peeks import peeked, side_of
 from experiments.views.several_figures import figures_of
@@ -106,16 +104,16 @@ def several_page(
         "rows": _rows(found, called, page.rows, baseline, is_best=sort == "high"),
         "can_run": request.role >= Role.EDITOR,
         **row_links(request, request.path),
-        **_peek(request, experiment, baseline, others, listed),
+        **_peek(request, found, judges[0], others, listed),
     }
 
 
 def _peek(
-    request: ProjectRequest, experiment: Experiment, baseline: Experiment, others: list[Experiment], listed: Listing
+    request: ProjectRequest, found: Several, judges: Judges, others: list[Experiment], listed: Listing
 ) -> dict[str, Any]:
     """The open case, if the address names one."""
     opened = id_in(request.GET.get("peek", ""))
-    shown = None if opened is None else _shown(request, experiment, baseline, others, listed, opened)
+    shown = None if opened is None else _shown(request, found, judges, others, listed, opened)
     return {"peek_id": opened, **shown} if shown else {}
 
 
@@ -127,27 +125,27 @@ def several_peek(
     judges = judges_of_each(every, baseline)
     version = _version(request, _versions(judges))
     found = several(every, baseline, judges, version.pk if version else None)
-    shown = _shown(request, experiment, baseline, others, found.listing(*_asked(request, found)), output)
+    shown = _shown(request, found, judges[0], others, found.listing(*_asked(request, found)), output)
     if shown is None:
         raise Http404
     return {"experiment": experiment, "baseline": baseline, "here": request.path.partition("peek/")[0], **shown}
 
 
 def _shown(
-    request: ProjectRequest,
-    experiment: Experiment,
-    baseline: Experiment,
-    others: list[Experiment],
-    listed: Listing,
-    output: int,
+    request: ProjectRequest, found: Several, judges: Judges, others: list[Experiment], listed: Listing, output: int
 ) -> dict[str, Any] | None:
     """The pair of the first result and the baseline, with the answers of the others beside it."""
-    frame = pair_frame(request, experiment, baseline)
-    found = comparison(experiment, baseline, frame["judges"].subjects, frame["view"].columns)
-    rows = rows_of(found, [output], with_bodies=True)
+    experiment, baseline = found.first.experiment, found.first.baseline
+    rows = rows_of(found.first, [output], [output])
     if not rows:
         return None
-    ctx = peeked(request, frame, found, listed, rows[0])
+    frame = {
+        "view": View.of(request.GET, judges.subjects),
+        "judges": judges,
+        "names": names_of(experiment, baseline),
+        "can_run": request.role >= Role.EDITOR,
+    }
+    ctx = peeked(request, frame, found.first, listed, rows[0])
     called = names([experiment, *others, baseline])
     answers = partners_of_each([rows[0].output], others, with_bodies=True)
     for found_answers, name in zip(answers, called[1:], strict=False):

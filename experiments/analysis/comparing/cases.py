@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from evaluators.core import Status
@@ -11,7 +11,7 @@ from experiments.analysis.comparing.judges import Subject
 from experiments.analysis.comparing.kept import Comparison
 from experiments.analysis.grid import cells_of, snippet
 from experiments.analysis.repeats import Cell
-from experiments.models import Experiment, Output
+from experiments.models import Experiment, Output, OutputBody
 
 
 class Told(NamedTuple):
@@ -42,11 +42,9 @@ class Row(NamedTuple):
     told: list[Told]
 
 
-def outputs_of(ids: Sequence[int], *, with_bodies: bool = False) -> dict[int, Output]:
-    """Outputs with their cases, by id; for a list without what it does not show."""
-    if with_bodies:
-        return Output.objects.select_related("case", "body").in_bulk(ids)
-    unread = ("case__expected_outputs", "case__metadata")
+def outputs_of(ids: Sequence[int], *, are_listed: bool = True) -> dict[int, Output]:
+    """Outputs with their cases, by id; for a list without what it does not show. One query."""
+    unread = ("case__expected_outputs", "case__metadata") if are_listed else ()
     return Output.objects.select_related("case").defer(*unread).in_bulk(ids)
 
 
@@ -67,11 +65,12 @@ def partners_of_each(
     ]
 
 
-def rows_of(found: Comparison, ids: Sequence[int], *, with_bodies: bool = False) -> list[Row]:
-    """The pairs of some outputs, in their order. Three queries."""
-    outputs = outputs_of(ids, with_bodies=with_bodies)
+def rows_of(found: Comparison, ids: Sequence[int], whole: Collection[int] = ()) -> list[Row]:
+    """The pairs of some outputs, in their order, the `whole` ones with their bodies. At most four queries."""
+    outputs = outputs_of(ids, are_listed=not whole)
     here = [outputs[pk] for pk in ids if pk in outputs]
-    (partners,) = partners_of_each(here, [found.baseline], with_bodies=with_bodies)
+    (partners,) = partners_of_each(here, [found.baseline])
+    _read([side for pk in whole if pk in partners for side in (outputs[pk], partners[pk])])
     runs = [run for subject in found.subjects for run in subject.runs]
     cells = cells_of(runs, [*outputs, *(partner.pk for partner in partners.values())])
     return [
@@ -84,6 +83,13 @@ def rows_of(found: Comparison, ids: Sequence[int], *, with_bodies: bool = False)
         for output in here
         if output.pk in partners
     ]
+
+
+def _read(outputs: Sequence[Output]) -> None:
+    """Give outputs their bodies."""
+    bodies = OutputBody.objects.in_bulk([output.pk for output in outputs]) if outputs else {}
+    for output in outputs:
+        output.body = bodies[output.pk]
 
 
 def told_of(

@@ -60,6 +60,7 @@ class Gains:
 class Several:
     """`outputs` are those of the first entrant for the cases that all answered; `gains` of the `ranked` entrants."""
 
+    first: Comparison  # of the first entrant and the baseline
     entrants: list[Entrant]
     outputs: NDArray[int64]
     ranked: list[Entrant]
@@ -103,8 +104,8 @@ def several(
     import numpy
 
     chosen = [_by(version_id, each.subjects) for each in judges]
-    keys = [f"{KEY}{subject.run.pk}" for subject in chosen if subject] if version_id else [WORST, BEST, FLAGS]
-    found = comparisons(experiments, baseline, [each.subjects for each in judges], {OUTPUTS, PARTNERS, *keys})
+    keys = [f"{KEY}{subject.run.pk}" for subject in chosen if subject] if version_id else [WORST, BEST]
+    found = comparisons(experiments, baseline, [each.subjects for each in judges], {OUTPUTS, PARTNERS, FLAGS, *keys})
     entrants = [
         Entrant(each.experiment, each.judged, subject, dict(each.judged).get(subject) if subject else None)
         for subject, each in zip(chosen, found, strict=True)
@@ -119,7 +120,7 @@ def several(
     ]
     outputs = _at(common, found[0].array(PARTNERS), found[0].array(OUTPUTS))
     gains = [_gains(common, entrant, each) for entrant, each in ranked]
-    return Several(_corrected(entrants), outputs, [entrant for entrant, _ in ranked], gains)
+    return Several(found[0], _corrected(entrants), outputs, [entrant for entrant, _ in ranked], gains)
 
 
 def _by(version_id: int | None, subjects: Sequence[Subject]) -> Subject | None:
