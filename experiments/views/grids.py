@@ -23,6 +23,7 @@ from experiments.views.peeks import address, peek_context, peeked
 
 PLACES = ("after", "before", "peek", "tab")  # in an address; another view of the rows begins without them
 LABELS = ("expected", "label")  # likewise, where a cell of a confusion table was opened
+MOST_COMPARED = 3  # the latest baselines that are named
 KEPT = ("by", "show", "sort", *LABELS, *SLICED_BY)  # while words are looked for
 
 
@@ -70,6 +71,7 @@ def figures(request: ProjectRequest, experiment: Experiment) -> dict[str, Any]:
         "experiment": experiment,
         "here": address(experiment),
         "facts": facts(experiment),
+        "compared_with": _compared_with(experiment),
         "view": view,
         "columns": shown,
         "chosen": next((column for column in shown if view.run and column.run.pk == view.run.pk), None),
@@ -157,6 +159,13 @@ def _order_sentence(view: View) -> str:
     if view.run is None or view.sort == "case":
         return "In the order in which they came"
     return f"{'Lowest' if view.sort == 'low' else 'Highest'} {view.run.version.evaluator.name} first"
+
+
+def _compared_with(experiment: Experiment) -> list[tuple[str, str]]:
+    """The baselines that comparative evaluators set it against: each system with the address of the comparison."""
+    against = experiment.runs.filter(is_current=True, baseline__isnull=False).values("baseline")
+    found = Experiment.objects.filter(pk__in=against).select_related("system").order_by("-pk")
+    return [(each.system.name, experiment.url_against(each.pk)) for each in found[:MOST_COMPARED]]
 
 
 def addable(request: ProjectRequest, runs: list[Run], *, compares: bool) -> list[EvaluatorVersion]:

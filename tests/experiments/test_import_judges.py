@@ -85,6 +85,8 @@ def test_comparative_ones_compare_with_the_result_that_was_chosen(as_alice, proj
     run = Run.objects.get()
     assert (run.version, run.experiment.system.name, run.baseline) == (shorter, "words", first)
     assert list(Evaluation.objects.values_list("score", flat=True)) == [0.0, 0.0]
+    page = as_alice.get(run.experiment.get_absolute_url()).content.decode()
+    assert f'<a href="{run.experiment.url_against(first.pk)}">calc</a>' in page
 
 
 @pytest.mark.parametrize(
