@@ -10,7 +10,7 @@ const outboxKey = `grades-${frame.dataset.queue}`;
 const draftKey = (item) => `grade-draft-${item}`;
 const behind = []; // ids of items graded on this page, the latest last
 let shownAt = performance.now();
-let sending = false;
+let sending = null; // the promise of a sending under way
 let drafting;
 
 const store = {
@@ -100,9 +100,9 @@ function submit(act) {
   send();
 }
 
-async function send() {
-  if (sending) return;
-  sending = true;
+const send = () => (sending ??= empty().finally(() => (sending = null)));
+
+async function empty() {
   try {
     for (let outbox = store.read(outboxKey, []); outbox.length; outbox = store.read(outboxKey, [])) {
       const [first] = outbox;
@@ -118,7 +118,6 @@ async function send() {
     tellWaiting(left);
     if (left) setTimeout(send, 4000);
   } finally {
-    sending = false;
     stage.removeAttribute("aria-busy");
   }
 }
@@ -146,7 +145,10 @@ function tellWaiting(count) {
   notice.querySelector("span").textContent = `${grades} for the connection, kept on this device. Go on if you like.`;
 }
 
+// What was done last must have arrived, or else the server would take back, or bring, what was done before.
 async function bring(url, options) {
+  await send();
+  if (store.read(outboxKey, []).length) return say("The last grade is still on its way.");
   const reply = await fetch(url, { headers: headers(), ...options }).catch(() => null);
   if (!reply?.ok) return say("The server cannot be reached, or the item is gone.");
   if (reply.status === 204) return say("There is nothing to undo.");

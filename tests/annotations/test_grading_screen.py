@@ -1,14 +1,19 @@
 """Grading in a real browser: by keyboard alone, without page loads, through reloads and lost connections."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
 
-from annotations.models import Grade, Reservation
+from annotations.holding import at_hand
+from annotations.models import Grade, Queue, Reservation
+from annotations.stale import ask_anew
 from evaluators.core import Status
 from experiments.models import Evaluation, OutputBody
 from tests.annotations.conftest import SIDES
+from tests.annotations.test_grading import BAD
+from tests.annotations.test_holding import grade
 from tests.browser_fixtures import axe_findings, overflow, sign_in
 
 pytestmark = pytest.mark.browser
@@ -45,6 +50,23 @@ def test_a_hundred_items_by_keyboard_alone_without_a_page_load(open_queue, make_
     assert page.evaluate("window.stillHere")
     assert Grade.objects.filter(is_current=True, state=0).count() == 100
     assert Evaluation.objects.filter(state=Status.SCORED, score=0.0).count() == 34
+
+
+def test_undo_takes_back_the_last_grade_even_when_that_has_not_arrived_yet(open_queue, make_queue):
+    page = open_queue(make_queue(3))
+    item = page.locator("#g-stage [data-item]")
+    first = item.get_attribute("data-item")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("1")
+    page.route("**/items/*/grade/", lambda route: (time.sleep(0.5), route.continue_()))
+    second = item.get_attribute("data-item")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.keyboard.press("u")
+    expect(item).to_have_attribute("data-item", second)
+    expect(page.locator("#g-stage").get_by_label("Bad")).to_be_checked()
+    assert [str(grade.item_id) for grade in Grade.objects.filter(is_current=True)] == [first]
 
 
 def test_a_pair_is_graded_by_its_letters_with_the_other_keys_at_hand(
@@ -122,6 +144,26 @@ def test_two_tabs_of_one_person_do_no_harm(open_queue, make_queue, context):
         expect(tab.locator("[aria-busy]")).to_have_count(0)
     expect(done(other)).to_have_text(re.compile("[234]"))
     assert Grade.objects.filter(is_current=True).count() == Reservation.objects.filter(is_done=1).count()
+
+
+def test_what_is_asked_again_is_submitted_by_enter_or_changed_by_a_digit(open_queue, make_queue, people, alice):
+    queue = make_queue(2, instructions="Read.")
+    for seat in at_hand(queue, people[0]):
+        grade(seat.item, people[0], BAD)
+    Queue.objects.filter(pk=queue.pk).update(instructions="Read twice.", instructions_version=2)
+    ask_anew(Queue.objects.select_related("project").get(pk=queue.pk), alice)
+    page = open_queue(queue)
+    expect(page.locator("#g-stage").get_by_text("The instructions have changed since you graded this.")).to_be_visible()
+    expect(page.locator("#g-stage").get_by_label("Bad")).to_be_checked()
+    expect(page.locator("#g-stage textarea")).to_have_value("Wrong amount.")
+    page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("1")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Nothing left for you here")).to_be_visible()
+    expect(done(page)).to_have_text("2")
+    told = Grade.objects.filter(is_current=True).order_by("pk").values_list("label", "instructions_version")
+    assert list(told) == [("Bad", 2), ("Good", 2)]
 
 
 def test_without_javascript_an_item_is_graded_by_its_form(client, make_queue, people):
