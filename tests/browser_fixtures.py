@@ -21,6 +21,9 @@ MISSING = "no Chromium found: install one, or name it in CHROMIUM"
 AXE = next((Path(__file__).parent / "vendor").glob("axe-*/axe.min.js"))
 REPORT_CSP = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI} in ${event.sourceFile}`));"""
+# What is fading in has colours that nobody is to read it in. Spinners turn for ever.
+AT_REST = """() => Promise.allSettled(document.getAnimations()
+  .filter((one) => one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished))"""
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
   --disable-component-update --disable-sync""".split()
 # A form sent back with its errors is an answer like any other; Chromium logs it as an error.
@@ -84,6 +87,7 @@ def sign_in(page: Any, live_server: Any, user: Any) -> None:
 
 def axe_findings(page: Any) -> list[str]:
     """What axe finds on the page as it stands, one line for each element."""
+    page.evaluate(AT_REST)
     page.evaluate(AXE.read_text())
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
