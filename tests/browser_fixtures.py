@@ -24,8 +24,10 @@ REPORT_CSP = """addEventListener("securitypolicyviolation", (event) =>
 # What is fading in has colours that nobody is to read it in. Spinners turn for ever.
 AT_REST = """() => Promise.allSettled(document.getAnimations()
   .filter((one) => one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished))"""
-FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-  --disable-component-update --disable-sync""".split()
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
 # A form sent back with its errors is an answer like any other; Chromium logs it as an error.
 EXPECTED = re.compile(r"Failed to load resource: the server responded with a status of 422")
 
