@@ -7,8 +7,8 @@ from evaluators.stats.estimate import Estimate
 from experiments.analysis.leaderboard_ranking import NOT_BY_CASE, ranked
 from experiments.analysis.summary import summaries
 from experiments.models import Case, Run
-from tests.experiments.test_run_options_pages import text_of
 from tests.experiments.scored_labels import ANIMALS, drawn, scored
+from tests.experiments.test_run_options_pages import text_of
 
 pytestmark = pytest.mark.django_db
 
