@@ -61,7 +61,8 @@ def plan(strata: Mapping[str, Stratum], half_width: float) -> Plan | str:
         return "There are no outputs to grade."
     at_best = _half_width(strata, {verdict: stratum.outputs for verdict, stratum in strata.items()})
     if at_best > half_width:
-        return f"Even with all outputs graded the figure would only be known to ± {100 * at_best:.1f} points: it takes more cases."
+        points = f"{100 * at_best:.1f} points"
+        return f"Even with all outputs graded the figure would only be known to ± {points}: it takes more cases."
     low, high = 0.0, 1.0
     while _half_width(strata, _dealt(strata, high)) > half_width:
         low, high = high, high * 2
