@@ -27,6 +27,7 @@ def at_hand(queue: Queue, person: Any, number: int = AT_HAND) -> list[Reservatio
     held = list(mine.order_by("place", "pk")[:number])
     if any(seat.held_until and seat.held_until < now + HOLD - RENEWED for seat in held):
         mine.filter(held_until__isnull=False).update(held_until=now + HOLD)
+        held = list(mine.order_by("place", "pk")[:number])  # without what somebody else has taken in the meantime
     while len(held) < number and (seat := _take(queue, person)):
         held.append(seat)
     return held

@@ -68,6 +68,14 @@ def test_a_draft_is_a_sign_of_life_and_only_for_who_holds_the_item(make_queue, p
     assert seat.draft == {"comment": "Half of it"}
 
 
+def test_asking_for_items_is_a_sign_of_life_of_those_in_hand(make_queue, people):
+    queue = make_queue(2)
+    at_hand(queue, people[0])
+    Reservation.objects.update(held_until=timezone.now() + timedelta(minutes=5))
+    at_hand(queue, people[0])
+    assert all(seat.held_until > timezone.now() + timedelta(minutes=10) for seat in Reservation.objects.all())
+
+
 def test_a_skipped_item_goes_to_somebody_else_and_not_back(make_queue, people):
     queue = make_queue(1)
     rita, ravi, _ = people
