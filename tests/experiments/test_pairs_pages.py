@@ -446,6 +446,8 @@ def test_several_results_stand_beside_one_baseline(as_alice, three):
     assert "2 results against old" in words_of(response)
     assert keys_on(response) == [f"case-00{number}" for number in range(6)]  # the worst gains are −.4, −.3, 0, …
     assert [line["figure"].counts["regressed"] for line in response.context["entrants"]] == [1, 1]
+    assert [told.gain for told, _ in response.context["rows"][0].told] == pytest.approx([-0.4, 0.1])
+    assert all(head["url"] for head in response.context["heads"])
     assert "verdicts are Holm-corrected for 2 results judged at once" in words_of(response)
     assert keys_on(against(as_alice, mine, theirs, also=third.pk, show="disagree")) == ["case-000", "case-001"]
     assert keys_on(against(as_alice, mine, theirs, also=third.pk, on=third.pk, sort="high"))[0] == "case-004"
@@ -501,8 +503,9 @@ def test_several_are_told_by_a_comparative_evaluator(as_alice, project, three):
         "case-003",
         "case-004",
     ]
+    first = [[told.gain for told, _ in row.told] for row in response.context["rows"]]
+    assert first == [[0.0, -1.0], [-1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
     assert "third wins," not in words_of(response)
-    assert "old wins," in words_of(response)
     assert "new wins," in words_of(response)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -106,10 +106,10 @@ def several(
     chosen = [_by(version_id, each.subjects) for each in judges]
     keys = [f"{KEY}{subject.run.pk}" for subject in chosen if subject] if version_id else [WORST, BEST]
     found = comparisons(experiments, baseline, [each.subjects for each in judges], {OUTPUTS, PARTNERS, FLAGS, *keys})
-    entrants = [
+    entrants = _corrected(
         Entrant(each.experiment, each.judged, subject, dict(each.judged).get(subject) if subject else None)
         for subject, each in zip(chosen, found, strict=True)
-    ]
+    )
     common = found[0].array(PARTNERS)
     for each in found[1:]:
         common = numpy.intersect1d(common, each.array(PARTNERS), assume_unique=True)
@@ -120,7 +120,7 @@ def several(
     ]
     outputs = _at(common, found[0].array(PARTNERS), found[0].array(OUTPUTS))
     gains = [_gains(common, entrant, each) for entrant, each in ranked]
-    return Several(found[0], _corrected(entrants), outputs, [entrant for entrant, _ in ranked], gains)
+    return Several(found[0], entrants, outputs, [entrant for entrant, _ in ranked], gains)
 
 
 def _by(version_id: int | None, subjects: Sequence[Subject]) -> Subject | None:
@@ -146,7 +146,8 @@ def _at(common: NDArray[int64], partners: NDArray[int64], column: NDArray[Any]) 
     return column[order[numpy.searchsorted(partners, common, sorter=order)]]
 
 
-def _corrected(entrants: list[Entrant]) -> list[Entrant]:
+def _corrected(found: Iterable[Entrant]) -> list[Entrant]:
     """With verdicts that hold for as many comparisons with the baseline as there are."""
+    entrants = list(found)
     figures = iter(corrected([each.figure for each in entrants if each.figure]))
     return [replace(each, figure=next(figures)) if each.figure else each for each in entrants]
