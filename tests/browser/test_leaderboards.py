@@ -73,6 +73,18 @@ def test_cells_open_what_they_count(visit, page, board):
     page.get_by_role("heading", name="assistant 1").wait_for()
 
 
+def test_cells_of_a_slice_open_its_cases_and_a_key_takes_the_slice_off(visit, page, board):
+    visit(query="?field=topic&value=billing")
+    page.get_by_role("link", name=re.compile(r"^\d+ fail$")).first.press("Enter")
+    page.wait_for_url(re.compile(r"field=topic&value=billing&show=below"))
+    of_slice = page.locator("[data-row]").count()
+    assert axe_findings(page) == []
+    page.get_by_role("link", name=re.compile("^topic billing ?: show all cases")).press("Enter")
+    page.wait_for_url(re.compile(r"show=below$"))
+    expect(page.get_by_role("link", name=re.compile("^topic billing ?: show all cases"))).to_have_count(0)
+    assert page.locator("[data-row]").count() > of_slice > 0
+
+
 def test_charts_are_drawn_and_have_tables_whose_links_open_cases(visit, page, board):
     visit()
     page.locator("#charts figure").first.wait_for()

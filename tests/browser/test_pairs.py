@@ -195,8 +195,11 @@ def three(project, two):
 
 
 def test_more_than_two_results_pass_axe_and_fit_every_width(visit, page, project, two, three):
-    pair = two[0].url_against(two[1].pk)
-    for address in (f"{pair}?also={three.pk}", f"{pair}?as=texts&text=inline", reverse("compare", args=[project.slug])):
+    pair, shorter = two[0].url_against(two[1].pk), comparative(project)
+    compared(two[0], two[1], shorter, [0.0, 1.0, 1.0] * 10)
+    several = f"{pair}?also={three.pk}"
+    views = (several, f"{several}&by=all", f"{several}&by={shorter.pk}", f"{pair}?as=texts&text=inline")
+    for address in (*views, reverse("compare", args=[project.slug])):
         visit(address)
         page.wait_for_load_state("networkidle")
         for theme in ("light", "dark"):
