@@ -23,7 +23,10 @@ def open_to(project: Project, person: Any) -> QuerySet[Queue]:
 
 def may_grade(queue: Queue, person: Any, role: Role) -> bool:
     """Whether this person grades in the queue: one of those it was given to, or anybody where that is nobody."""
-    return role >= Role.REVIEWER and Queue.objects.filter(_is_for(person), pk=queue.pk).exists()
+    if role < Role.REVIEWER:
+        return False
+    given = set(Queue.reviewers.through.objects.filter(queue=queue).values_list("user", flat=True))
+    return not given or person.pk in given
 
 
 def may_decide(queue: Queue, person: Any, role: Role) -> bool:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotations.models import Grade, GradeState, Item, ItemState, Queue, Reservation
 from evalstudio.projects.models import User
 
-FEW = 100  # turns up to which the mean time follows each of them
+FEW = 20  # turns up to which the mean time follows each of them
 MORE = 1.05
 
 

@@ -130,15 +130,13 @@ def screen_of(
 
 
 def with_all(items: Any) -> Any:
-    """Items with what a screen needs of them. One query."""
-    return items.select_related(
-        "queue__project",
-        "output__case",
-        "output__body",
-        "output__experiment",
-        "baseline_output__body",
-        "baseline_output__experiment",
-    )
+    """Items with what a screen and a grade need of them. One query."""
+    return with_sides(items).select_related("queue__project", "output__experiment", "baseline_output__experiment")
+
+
+def with_sides(items: Any) -> Any:
+    """Items with what a screen needs of them besides their queue. One query."""
+    return items.select_related("output__case", "output__body", "baseline_output__body")
 
 
 def sides_of(item: Item, slug: str) -> list[Side]:

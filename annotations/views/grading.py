@@ -16,7 +16,7 @@ from annotations.grading import Subject, skip, submit, undo
 from annotations.holding import at_hand, keep_draft
 from annotations.models import Grade, Item, Queue, Reservation
 from annotations.progress import Progress, progress_of
-from annotations.screen import screen_of, with_all
+from annotations.screen import screen_of, with_all, with_sides
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
@@ -45,12 +45,13 @@ def queue_grade(request: ProjectRequest, pk: int) -> HttpResponse:
     held = list(seats)
     if wanted is not None:
         item = _item(request, wanted)
-        if wanted not in held and not Grade.objects.filter(item=item, person=request.user).exists():
+        is_known = wanted in held or Grade.objects.filter(item=item, person=request.user).exists()
+        if item.queue_id != queue.pk or not is_known:
             raise Http404
         if wants_fragment(request):
             return render(request, "annotations/_item.html", _context(request, item))
         held = [wanted, *(other for other in held if other != wanted)]
-    items = {item.pk: item for item in with_all(Item.objects.filter(pk__in=held[:2]))}
+    items = {item.pk: item for item in with_sides(Item.objects.filter(pk__in=held[:2]))}
     screens = [_context(request, items[pk], queue, seats.get(pk)) for pk in held[:2]]
     context = {"queue": queue, "progress": _progress(queue, request.user), "reasons": REASONS}
     return render(
@@ -119,7 +120,7 @@ def _went_on(request: ProjectRequest, queue: Queue) -> HttpResponse:
     after = next((seat for seat in at_hand(queue, request.user) if seat.item_id != shown), None)
     context: dict[str, Any] = {"queue": queue, "progress": _progress(queue, request.user)}
     if after is not None:
-        context["following"] = _context(request, with_all(Item.objects).get(pk=after.item_id), queue, after)
+        context["following"] = _context(request, with_sides(Item.objects).get(pk=after.item_id), queue, after)
     return render(request, "annotations/_went_on.html", context)
 
 
@@ -152,8 +153,9 @@ def _context(
     faults: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """What the template of an item shows; `queue` is the item's and `seat` the person's, where they are at hand."""
+    item.queue = queue or item.queue
     said = {name: str(value) for name, value in typed.items()} if typed is not None else None
-    screen = screen_of(item, request.user, (queue or item.queue).asked, seat=seat, typed=said, faults=faults)
+    screen = screen_of(item, request.user, item.queue.asked, seat=seat, typed=said, faults=faults)
     return {"screen": screen, "faults": faults or {}, "reasons": REASONS}
 
 

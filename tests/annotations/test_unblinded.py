@@ -108,3 +108,14 @@ def test_the_api_tells_it_with_the_next_item(client, make_queue, make_experiment
     (verdict,) = shown["verdicts"]
     assert (verdict["evaluator"], verdict["score"], verdict["label"]) == ("Strict judge", 1.0, "Good")
     assert verdict["reason"] == "It names the date."
+
+
+def test_an_item_is_not_shown_through_another_queue(client, project, make_queue, make_experiment, people):
+    experiment = make_experiment(1)
+    blind = make_queue(experiment=experiment, name="Blind")
+    grade(first_of(blind), people[0], GOOD)
+    open_one = make_queue(versions=blind.asked, experiment=experiment, name="Open", is_blind=False)
+    client.force_login(people[0])
+    place = reverse("queue-grade", args=[project.slug, open_one.pk])
+    assert client.get(place, {"item": first_of(blind).pk}).status_code == 404
+    assert client.get(place, {"item": first_of(open_one).pk}).status_code == 200
