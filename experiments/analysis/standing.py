@@ -6,16 +6,14 @@ the difference, so whatever is said here holds; where intervals overlap, the dat
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evaluators.models import Evaluator
 from experiments.analysis.columns import Column
-from experiments.models import DatasetVersion, Run, System
+from experiments.models import DatasetVersion, System
 
 ENOUGH_COVERAGE = 0.8
-MOST_TIMES = 20  # as many cases as there are; more is no advice
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Unknown:
-    """What the data leaves open, the run to look at, and a sentence on what would help."""
+    """What the data leaves open, the page to look at, and a sentence on what would help."""
 
     title: str
-    run: Run
+    url: str
     advice: str
 
 
@@ -100,13 +98,16 @@ def unknowns(found: Iterable[Standing]) -> list[Unknown]:
     left: list[Unknown] = []
     for standing in found:
         left += [
-            Unknown(f"{column.run.experiment.system.name} on {standing.evaluator.name}", column.run, _coverage(column))
+            Unknown(
+                f"{column.run.experiment.system.name} on {standing.evaluator.name}", _results(column), _coverage(column)
+            )
             for column in standing.columns
             if _is_thin(column)
         ]
         if standing.is_open and len(standing.solid) > 1:
-            title = f"Who is ahead on {standing.evaluator.name}"
-            left.append(Unknown(title, standing.solid[0].run, _more_cases(*standing.solid[:2])))
+            best, second = standing.solid[:2]
+            against = f"{best.run.experiment.url_against(second.run.experiment_id)}?by={best.run.pk}"
+            left.append(Unknown(f"Who is ahead on {standing.evaluator.name}", against, _apart(best, second)))
     return left
 
 
@@ -149,16 +150,10 @@ def _coverage(column: Column) -> str:
     return f"So far {scored}." if is_going else f"Only {scored}. Resume the run, or retry what failed."
 
 
-def _more_cases(best: Column, second: Column) -> str:
-    """How many cases would separate two figures whose difference stays: widths shrink with the root of the cases."""
-    a, b = best.figure, second.figure
-    assert a.value is not None
-    assert b.value is not None
-    apart = abs(a.value - b.value)
-    widths = (a.high or 0) - (a.low or 0) + (b.high or 0) - (b.low or 0)
-    times = (widths / 2 / apart) ** 2 if apart else float("inf")
-    if times > MOST_TIMES:
-        return f"They are {apart * 100:.1f} points apart, which may well be nothing."
-    more = max(1.0, (times - 1) * max(a.clusters, b.clusters))
-    more = round(more, 1 - math.floor(math.log10(more)))  # two digits; more would be a false precision
-    return f"They are {apart * 100:.1f} points apart. If that is real, about {more:,.0f} more cases would show it."
+def _results(column: Column) -> str:
+    return f"{column.run.experiment.get_absolute_url()}?by={column.run.pk}"
+
+
+def _apart(best: Column, second: Column) -> str:
+    apart = abs((best.figure.value or 0.0) - (second.figure.value or 0.0))
+    return f"They are {apart * 100:.1f} points apart. Case by case, more can be told than by two intervals."

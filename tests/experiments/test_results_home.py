@@ -41,8 +41,8 @@ def test_where_intervals_overlap_the_data_cannot_tell_and_the_page_says_what_wou
     said = home(as_alice, project)
     assert "ahead of" not in said
     assert "On Facts the data cannot tell yet." in said
-    # Wilson's half widths for 28 and 25 of 30 are 9.7 and 13.2 points; 10 apart, they need (22.9 / 10)² × 30 cases.
-    assert "They are 10.0 points apart. If that is real, about 130 more cases would show it." in said
+    assert "They are 10.0 points apart. Case by case, more can be told than by two intervals." in said
+    assert new.url_against(old.pk) in as_alice.get(reverse("home-results", args=[project.slug])).content.decode()
 
 
 def test_where_lower_is_better_the_lower_one_is_ahead(as_alice, project):
