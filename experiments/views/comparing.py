@@ -108,7 +108,7 @@ def polled(request: ProjectRequest, experiment: Experiment, baseline: Experiment
     """What the figures of comparative evaluators and the progress need, while something runs."""
     ctx = frame(request, experiment, baseline)
     found = comparison(experiment, baseline, ctx["judges"].subjects)
-    noises = noises_of({subject.version for subject in found.subjects if subject.is_comparative})
+    noises = noises_of({each.version for each, figure in found.judged if each.is_comparative and figure.advice})
     return {**ctx, "facts": found.facts, "between": _between_two(request, ctx, found, noises)}
 
 
@@ -135,7 +135,7 @@ def _changed(view: View, found: Comparison) -> Any:
 def _figures(request: ProjectRequest, ctx: dict[str, Any], found: Comparison) -> dict[str, Any]:
     view, both = ctx["view"], [pair for pair in found.judged if not pair[0].is_comparative]
     scale = _scale([figure for _, figure in both])
-    noises = noises_of({subject.version for subject in found.subjects})
+    noises = noises_of({subject.version for subject, figure in found.judged if figure.advice})
     lines = [_line(request, view, each, figure, scale, noises.get(each.version.pk)) for each, figure in both]
     said = [figure.verdict for figure in found.figures if figure.difference.n]
     return {

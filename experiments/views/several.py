@@ -63,7 +63,7 @@ def names(experiments: list[Experiment]) -> list[str]:
 def several_page(
     request: ProjectRequest, experiment: Experiment, baseline: Experiment, others: list[Experiment]
 ) -> dict[str, Any]:
-    """All that the page needs. Two queries for each result, and a few."""
+    """All that the page needs. The same few queries however many results there are."""
     every = [experiment, *others]
     judges = judges_of_each(every, baseline)
     versions = _versions(judges)
