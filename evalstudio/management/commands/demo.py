@@ -10,6 +10,9 @@ from typing import Any
 from django.core.files import File
 from django.core.management.base import BaseCommand
 
+from annotations.chosen import Chosen
+from annotations.making import make
+from annotations.models import Queue
 from evalstudio import demo
 from evalstudio.calls.models import REHEARSAL_URL, Connection
 from evalstudio.projects import entry
@@ -23,13 +26,15 @@ from experiments.datasets.importing import running
 from experiments.datasets.importing.starting import prepare_import
 from experiments.ledger.start import start
 from experiments.ledger.turn import work
-from experiments.models import Experiment, Run, RunState
+from experiments.models import Experiment, Output, Run, RunState
 
 FOLDER = Path(demo.__file__).parent
 PROJECT = "Pippin support"
 DATASET = "support-answers"
 SYSTEMS = ("assistant-2.3", "assistant-3.0")
 OWNER = "demo"
+QUEUE = "Helpful?"
+INSTRUCTIONS = "You are the **customer**. Would this answer have helped you? What the help article says is right."
 DONE = "completed the demo"
 
 
@@ -107,7 +112,10 @@ class Command(BaseCommand):
         return evaluator.revise(form.to_config(), schema=kind.schema, author=owner, note=told["description"])
 
     def _run(self, project: Project, owner: User, versions: list[EvaluatorVersion]) -> None:
-        """Every version over each system; comparative ones over the newer against the older, people over the newer."""
+        """Every version over each system; comparative ones over the newer against the older, people over the newer.
+
+        For people it is a queue, which nobody has begun.
+        """
         found = Experiment.objects.filter(project=project, system__name__in=SYSTEMS).select_related("dataset_version")
         older, newer = found.order_by("pk")
         for version in versions:
@@ -115,7 +123,10 @@ class Command(BaseCommand):
             if needs.compares:
                 start(version, newer, owner, baseline=older)
                 continue
-            for experiment in (newer,) if needs.lane == "people" else (older, newer):
+            if needs.lane == "people":
+                self._queue(project, owner, version, newer)
+                continue
+            for experiment in (older, newer):
                 start(version, experiment, owner)
         for lane in ("cpu", "net"):
             work(lane)
@@ -123,3 +134,8 @@ class Command(BaseCommand):
         unfinished = runs.exclude(state=RunState.FINISHED).count()
         if unfinished:
             self.stdout.write(f"  demo: {unfinished} runs go on in the background")
+
+    def _queue(self, project: Project, owner: User, version: EvaluatorVersion, experiment: Experiment) -> None:
+        if not Queue.objects.filter(project=project, name=QUEUE).exists():
+            chosen = Chosen(experiment, None, Output.objects.filter(experiment=experiment))
+            make(Queue(project=project, name=QUEUE, instructions=INSTRUCTIONS), [version], [], owner, chosen=chosen)
