@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from evalstudio.projects.models import Project, Role, User
+from evalstudio.projects.models import Membership, Project, Role, User
 from evalstudio.web.pages import HtmxRequest
 
 View = Callable[..., HttpResponseBase]
@@ -40,8 +40,9 @@ def project_page(least: Role, *, reviewers: bool = False) -> Callable[[View], Vi
         @login_required
         @wraps(view)
         def guarded(request: Any, project: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            request.project = get_object_or_404(Project.objects.of(request.user), slug=project)
-            request.role = request.project.role_of(request.user)
+            mine = Membership.objects.select_related("project").filter(user=request.user)
+            membership = get_object_or_404(mine, project__slug=project)
+            request.project, request.role = membership.project, Role(membership.role)
             if not request.role.may(least, reviewers=reviewers):
                 raise PermissionDenied(f"This needs the role {least.title}.")
             return view(request, *args, **kwargs)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evalstudio.projects.allowance import Allowance, tell
-from evalstudio.projects.models import ApiToken, Project, Role, Scope
+from evalstudio.projects.models import ApiToken, Membership, Project, Role, Scope
 from evalstudio.web.pagination import Order, page_of
 
 PAGE_SIZE = 50
@@ -51,12 +51,12 @@ class ProjectView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        project = Project.objects.of(request.user).filter(slug=kwargs["project"]).first()
+        mine = Membership.objects.select_related("project").filter(user=request.user)
+        membership = mine.filter(project__slug=kwargs["project"]).first()
         token = request.auth if isinstance(request.auth, ApiToken) else None
-        if project is None or (token and token.project_id != project.pk):
+        if membership is None or (token and token.project_id != membership.project_id):
             raise Http404
-        self.project = project
-        self.role = project.role_of(request.user) or Role.VIEWER
+        self.project, self.role = membership.project, Role(membership.role)
         is_reading = request.method in ("GET", "HEAD", "OPTIONS")
         least = self.reads if is_reading else self.writes
         if not self.role.may(least, reviewers=self.reviewers):

@@ -80,10 +80,6 @@ class Project(models.Model):
         Membership.objects.create(project=project, user=owner, role=Role.OWNER)
         return project
 
-    def role_of(self, user: Any) -> Role | None:
-        role = self.membership_set.filter(user=user).values_list("role", flat=True).first()
-        return Role(role) if role else None
-
 
 class Membership(models.Model):
     project = models.ForeignKey(Project, models.CASCADE)

@@ -335,10 +335,10 @@ def test_the_page_needs_the_same_few_queries_however_many_rows(as_alice, project
     page_of(as_alice, experiment)  # stores the summaries
     with django_assert_max_num_queries(13):
         page_of(as_alice, experiment)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(15):
         page_of(as_alice, experiment, split="test", q="00")
     opened = experiment.output_set.first().pk
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(15):
         page_of(as_alice, experiment, peek=opened, sort="case")
 
 

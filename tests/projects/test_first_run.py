@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from evalstudio.projects.models import Project, Role, User
+from evalstudio.projects.models import Membership, Project, Role, User
 
 FIRST = {"username": "mara", "password": "long enough 42", "project": "Parcel tracker"}
 
@@ -25,7 +25,7 @@ def test_sign_in_leads_to_the_first_run_while_there_is_no_account(client, db):
 def test_it_makes_the_owner_and_the_project_and_signs_in(client, first_account):
     project = Project.objects.get()
     assert (project.name, project.slug) == ("Parcel tracker", "parcel-tracker")
-    assert project.role_of(first_account) is Role.OWNER
+    assert Membership.objects.get(project=project, user=first_account).role == Role.OWNER
     assert client.get("/").url == reverse("project-home", args=["parcel-tracker"])
 
 
