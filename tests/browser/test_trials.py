@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.core import Status
 from experiments.analysis.change import Trial
@@ -105,7 +106,7 @@ def test_both_work_without_scripts(browser, live_server, alice, experiment, judg
     assert page.get_by_text("verdicts differ").first.is_visible()
     page.locator("details.change > summary").first.click()
     page.get_by_role("link", name="Open both reasons").first.click()
-    assert page.get_by_text(re.compile("^It seems ")).count() == 2
+    expect(page.get_by_text(re.compile("^It seems "))).to_have_count(2)
     page.goto(live_server.url + reverse("evaluator-noise", args=place))
     page.get_by_role("button", name="Measure the noise floor").click()
     assert page.get_by_text("is judged 5 times").is_visible()
