@@ -184,7 +184,7 @@ def test_opening_the_editor_costs_the_same_whatever_the_number_of_versions(
         as_alice.get(edit(evaluator))
 
 
-QUERIES = 12
+QUERIES = 11
 
 
 # Two steps, rows, scales

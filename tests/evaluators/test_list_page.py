@@ -219,11 +219,11 @@ def test_the_list_asks_as_often_for_25_rows_as_for_one(as_alice, project, alice,
     url = reverse("evaluator-list", args=[project.slug]) + f"?sort={sort}"
     make(project, alice, "E")
     as_alice.get(url)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         as_alice.get(url)
     for number in range(24):
         ran(make(project, alice, f"E{number}", versions=2))
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         as_alice.get(url)
 
 

@@ -153,12 +153,12 @@ def test_the_scale_of_another_project_is_nobodys(charlie, project, alice, scale)
 def test_the_list_asks_as_often_for_many_scales_as_for_one(as_alice, project, alice, scale, django_assert_num_queries):
     using(project, alice, scale)
     as_alice.get(address("scale-list", project))
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         as_alice.get(address("scale-list", project))
     for number in range(20):
         more = Scale.objects.create(project=project, name=f"S{number}", scoring=OPTIONS)
         using(project, alice, more, f"E{number}")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         as_alice.get(address("scale-list", project))
 
 

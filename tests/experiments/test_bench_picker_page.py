@@ -179,10 +179,10 @@ def test_one_case_is_given_as_json(as_alice, project):
 def test_it_asks_as_often_for_sixty_cases_as_for_one(pick, project, django_assert_num_queries):
     answered(dataset_of(project, "small", 1), "Bot")
     pick()
-    with django_assert_num_queries(12):  # one of them asks for the processor
+    with django_assert_num_queries(11):  # one of them asks for the processor
         pick()
     answered(dataset_of(project, "large", 60), "Bot")
-    with django_assert_num_queries(12):  # one of them asks for the processor
+    with django_assert_num_queries(11):  # one of them asks for the processor
         pick()
 
 

@@ -94,10 +94,10 @@ def test_at_most_a_thousand_outputs_are_looked_at_whatever_their_number_the_same
 ):
     answered(dataset_of(project, "small", 1), "Bot")
     reaches()
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         reaches()
     answered(dataset_of(project, "large", 1_004), "Bot")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         found, page = reaches()
     assert found["outputs.value"] == (1_000, 1_000, None)
     assert "The first 1,000 of 1,004 outputs of Bot" in page
