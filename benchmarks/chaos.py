@@ -267,7 +267,7 @@ def _ended(run_id: int) -> Any:
 
 def _check(run_id: int, rows: int, url: str, watch: Watch) -> None:
     from evaluators.core import Status, Why
-    from experiments.models import Evaluation, Run, RunState
+    from experiments.models import Evaluation, RunState
 
     stats = json.load(urllib.request.urlopen(url.removesuffix("/v1") + "/stats"))
     run = _ended(run_id)
