@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evaluators.core import Status
 from evaluators.labels import key_of
 from evaluators.stats.confusion import Classes, Counts
-from evaluators.stats.curves import NO_CURVES, Curve, mean_area, precision_recall, roc
+from evaluators.stats.curves import Curve, mean_area, precision_recall, roc
 from evaluators.stats.estimate import Estimate
 from evaluators.stats.labelled import Best, LabelScores
 from experiments.analysis.label_scores import BEST_LABEL, BEST_SCORE, MOST_LABELS, SCORE, in_order, texts_of, told_apart
@@ -159,20 +159,6 @@ def keep_areas(run: Run) -> None:
         return
     for key in {key_of(label) for label in texts_of(run).values()}:
         work_out(run.experiment.project_id, AREAS, (run.pk, key), made_from([run]))
-
-
-def whole_figure(run: Run, asked: int) -> Estimate | None:
-    """What a run comes to where that is not the mean of its rows: the mean area over its labels."""
-    classes = told_apart(run.version)
-    if classes is None or not classes.figure:
-        return None
-    if is_too_much(run, asked):
-        return Estimate(None, None, None, 0, 0, asked, "none", "This is told when the run is over.")
-    keys = {key_of(label) for label in texts_of(run).values()}
-    if len(keys) > 1:
-        return Estimate(None, None, None, 0, 0, asked, "none", "Labels of several keys are told apart key by key.")
-    found = areas(run.pk, keys.pop() if keys else "")
-    return replace(estimate_in(found[classes.figure]["mean"]), asked=asked) if found else NO_CURVES
 
 
 def is_too_much(run: Run, asked: int) -> bool:

@@ -13,11 +13,10 @@ from django.db.models import Count, F, Max, Min, Q, Sum
 
 from evaluators.core import FLIPPED, Measure, Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
-from experiments.analysis.curves import whole_figure
 from experiments.analysis.distribution import Steps, distributions
 from experiments.analysis.measured import measured
 from experiments.analysis.versus import EVEN, Outcomes
-from experiments.analysis.wholes import wholes
+from experiments.analysis.wholes import whole_figure, wholes
 from experiments.ledger.progress import is_under_way
 from experiments.models import Evaluation, Output, Run
 

@@ -7,11 +7,12 @@ They have no scores of single cases that could be paired, so nothing ranks by th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaluators.core import AS_GIVEN, Measure
+from evaluators.labels import key_of
 from evaluators.models import EvaluatorVersion
 from evaluators.orders import winner
 from evaluators.stats.agreement import cohen
@@ -20,7 +21,7 @@ from evaluators.stats.curves import NO_CURVES
 from evaluators.stats.estimate import Estimate
 from evaluators.stats.grades import Grades
 from experiments.analysis.confusion import counts_of, design_of, keys_of, tabulated
-from experiments.analysis.curves import Labels, Rows, areas_of, estimate_in, is_too_much
+from experiments.analysis.curves import Labels, Rows, areas, areas_of, estimate_in, is_too_much
 from experiments.analysis.label_scores import texts_of, told_apart
 from experiments.analysis.measured import measures_of
 from experiments.analysis.vectors import MEASURE, columns_of, is_kept
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 NOTHING = Estimate(None, None, None, 0, 0, 0, "none", "No score names an expected label.")
 ORDERS = Measure("orders_kappa", "Cohen’s kappa of the two orders", "higher", unit="")
+WHEN_OVER = Estimate(None, None, None, 0, 0, 0, "none", "This is told when the run is over.")
 SEVERAL_KEYS = Estimate(None, None, None, 0, 0, 0, "none", "Labels of several keys are told apart key by key.")
 
 
@@ -50,6 +52,20 @@ def is_whole(version: EvaluatorVersion, measure: str) -> bool:
     """Whether a measure, or the figure where none is named, is of all cases together."""
     classes = told_apart(version)
     return classes is not None and (measure in TITLES or (not measure and bool(classes.figure)))
+
+
+def whole_figure(run: Run, asked: int) -> Estimate | None:
+    """What a run comes to where that is not the mean of its rows: the mean area over its labels."""
+    classes = told_apart(run.version)
+    if classes is None or not classes.figure:
+        return None
+    if is_too_much(run, asked):
+        return replace(WHEN_OVER, asked=asked)
+    key = _only_key(texts_of(run))
+    if key is None:
+        return replace(SEVERAL_KEYS, asked=asked)
+    found = areas(run.pk, key)
+    return replace(estimate_in(found[classes.figure]["mean"]), asked=asked) if found else NO_CURVES
 
 
 def wholes(run: Run, asked: int, *, has_several: bool) -> dict[str, Estimate]:
@@ -109,10 +125,17 @@ def _orders(run: Run) -> Estimate | None:
 
 def _area(run: Run, cases: NDArray[int64]) -> Estimate:
     texts = texts_of(run)
-    labels = Labels.of(run, "", texts)
+    key = _only_key(texts)
+    if key is None:
+        return SEVERAL_KEYS
+    labels = Labels.of(run, key, texts)
     if labels is None or not labels.by_id:
         return NO_CURVES
-    if len(labels.by_id) < len(texts):
-        return SEVERAL_KEYS
     found = areas_of(labels, Rows.of(labels, tuple(labels.by_id)).among(cases))
     return estimate_in(found[labels.classes.figure]["mean"]) if found else NO_CURVES
+
+
+def _only_key(texts: Mapping[int, str]) -> str | None:
+    """The key that all these labels have, "" for none; None where they have several."""
+    keys = {key_of(label) for label in texts.values()}
+    return None if len(keys) > 1 else next(iter(keys), "")

@@ -70,3 +70,12 @@ def test_a_leaderboard_shows_them_beside_the_share_that_is_right(as_alice, proje
 def test_what_classifies_nothing_has_none(project):
     run = scored(project, [], "classification_roc_auc", figure="accuracy")
     assert summaries([run])[run.pk].measures == {}
+
+
+def test_labels_that_share_a_key_have_an_area_in_a_slice_as_well(project):
+    rows = [({"key": "animal", "value": right}, {"animal": scores}) for right, scores in ANIMALS]
+    run = scored(project, rows, "classification_roc_auc")
+    assert summaries([run])[run.pk].estimate.value == pytest.approx(0.800926, abs=1e-6)
+    Case.objects.update(split="test")
+    assert among(run, "", "test").value == pytest.approx(0.800926, abs=1e-6)
+    assert among(run, "f1", "test").value == pytest.approx(WHOLE["f1"])
