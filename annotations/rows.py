@@ -19,20 +19,12 @@ from evalstudio.web.foreign import id_in, is_storable
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import EnumScoring
 from experiments.analysis.exporting import harmless
-from experiments.ledger.outside import Fault, Taken
+from experiments.ledger.outside import Fault, Taken, WrongField
 
 TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0")
 BROUGHT = ", imported by "
 MOST_NAME = User._meta.get_field("username").max_length
 NO_GRADE = ("skipped",)
-
-
-class _Wrong(ValueError):
-    """What is wrong with one field of a row."""
-
-    def __init__(self, at: str, reason: str) -> None:
-        super().__init__(reason)
-        self.at = at
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +57,11 @@ class Reader:
             case = str(row.get("case", row.get("key", "")))[:200] if isinstance(row, Mapping) else ""
             try:
                 if not isinstance(row, Mapping):
-                    raise _Wrong("", "A row is an object with the fields case, label and so on.")
+                    raise WrongField("", "A row is an object with the fields case, label and so on.")
                 if _is_left_out(row):
                     continue
                 yield self._said(place, row)
-            except _Wrong as wrong:
+            except WrongField as wrong:
                 taken.refuse(Fault(place, wrong.at, case, str(wrong)))
 
     def _said(self, place: int, row: Mapping[str, Any]) -> SaidElsewhere:
@@ -92,7 +84,8 @@ class Reader:
             return next(iter(self.versions.values()))
         if name.casefold() not in self.versions:
             said = f"“{name[:80]}” is none of them" if name else "There are several"
-            raise _Wrong("evaluator", f"{said}: {', '.join(each.evaluator.name for each in self.versions.values())}.")
+            names = ", ".join(each.evaluator.name for each in self.versions.values())
+            raise WrongField("evaluator", f"{said}: {names}.")
         return self.versions[name.casefold()]
 
     def _person(self, name: str) -> User:
@@ -107,7 +100,7 @@ class Reader:
         score, label = _number(row, "score"), _text(row, "label")
         if not cannot and not label and score is not None and "number" not in row:
             if not 0 <= score <= 1:
-                raise _Wrong("score", "A score is a number from 0 to 1.")
+                raise WrongField("score", "A score is a number from 0 to 1.")
             if not isinstance(scoring, EnumScoring):
                 return Answer(GradeState.GRADED, "", score, comment[:MOST_COMMENT])
             label = _label_of(scoring, score)
@@ -117,7 +110,7 @@ class Reader:
             return read(said, [version], is_flipped=False, cannot=cannot)[version.pk]
         except BadAnswer as error:
             at = "comment" if "comment" in error.faults else "label" if isinstance(scoring, EnumScoring) else "number"
-            raise _Wrong(at, str(error)) from None
+            raise WrongField(at, str(error)) from None
 
 
 def _is_left_out(row: Mapping[str, Any]) -> bool:
@@ -144,7 +137,7 @@ def _label_of(scoring: EnumScoring, score: float) -> str:
     labels = [option.label for option in scoring.options if abs(option.value - score) < 1e-9]
     if len(labels) != 1:
         found = "Several options" if labels else "No option"
-        raise _Wrong("label", f"{found} of the scale would be {score:g}. Give the label.")
+        raise WrongField("label", f"{found} of the scale would be {score:g}. Give the label.")
     return labels[0]
 
 
@@ -165,7 +158,7 @@ def _text(row: Mapping[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str | int | float) or isinstance(value, bool) or not is_storable(str(value)):
-        raise _Wrong(name, "Give it as text that can be stored.")
+        raise WrongField(name, "Give it as text that can be stored.")
     text = str(value).strip()
     return text[1:] if text.startswith("'") and harmless(text[1:]) == text else text
 
@@ -173,7 +166,7 @@ def _text(row: Mapping[str, Any], name: str) -> str:
 def _whole(row: Mapping[str, Any], name: str) -> int | None:
     text = _text(row, name)
     if text and id_in(text) is None:
-        raise _Wrong(name, "Give a whole number.")
+        raise WrongField(name, "Give a whole number.")
     return id_in(text) if text else None
 
 
@@ -182,11 +175,11 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
     try:
         number = float(text) if text else None
     except ValueError:
-        raise _Wrong(name, "Give a number.") from None
+        raise WrongField(name, "Give a number.") from None
     if number is not None and not -1e12 < number < 1e12:
-        raise _Wrong(name, "Give a number.")
+        raise WrongField(name, "Give a number.")
     return number
 
 
 def _missing(at: str, reason: str) -> str:
-    raise _Wrong(at, reason)
+    raise WrongField(at, reason)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from django import forms
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -25,10 +23,8 @@ from evalstudio.projects.models import AuditEntry, Role
 from evalstudio.web.pages import page_or_fragment
 from evaluators.kinds.human import Human
 from evaluators.models import Evaluator
-from experiments.datasets.importing import formats
-from experiments.datasets.importing.files import Source, check
 from experiments.datasets.importing.rows import BadFile
-from experiments.forms.scores import MOST_BYTES, rows_of
+from experiments.forms.scores import MOST_BYTES, RowsForm, rows_of
 from experiments.ledger.outside import Taken
 from experiments.ledger.start import CannotStart
 
@@ -37,23 +33,6 @@ FORMATS = {
     "jsonl": (as_jsonl, "application/x-ndjson; charset=utf-8"),
     "json": (as_tasks, "application/json"),
 }
-
-
-class GradesForm(forms.Form):
-    file = forms.FileField(
-        label="File", error_messages={"required": "Choose a CSV, JSONL or JSON file.", "empty": "The file is empty."}
-    )
-
-    def clean_file(self) -> UploadedFile:
-        file = self.cleaned_data["file"]
-        if file.size > MOST_BYTES:
-            raise forms.ValidationError(f"The file has more than {MOST_BYTES // 1024 // 1024} MB. Split it.")
-        try:
-            check(file)
-            formats.recognise(Source(file), file.name)
-        except BadFile as error:
-            raise forms.ValidationError(str(error)) from None
-        return file
 
 
 @require_safe
@@ -107,7 +86,7 @@ def _import(
     request: ProjectRequest, into: dict[str, Any], name: str, store: Callable[[Iterator[Any], Taken], None]
 ) -> HttpResponse:
     taken = Taken()
-    form = GradesForm(request.POST, request.FILES) if request.method == "POST" else GradesForm()
+    form = RowsForm(request.POST, request.FILES) if request.method == "POST" else RowsForm()
     if request.method == "POST" and form.is_valid():
         try:
             store(rows_of(form.cleaned_data["file"], taken), taken)

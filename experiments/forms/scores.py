@@ -20,20 +20,12 @@ MOST_BYTES = 20 * 1024 * 1024
 MOST_ROWS = 200_000
 
 
-class ScoresForm(forms.Form):
-    """Which evaluator the scores are of, and the file."""
+class RowsForm(forms.Form):
+    """A file whose rows are settled one by one; see `rows_of`."""
 
-    evaluator = forms.CharField(label="Evaluator", max_length=MOST_NAME)
     file = forms.FileField(
         label="File", error_messages={"required": "Choose a CSV, JSONL or JSON file.", "empty": "The file is empty."}
     )
-    again = forms.BooleanField(
-        label="A new round: the scores that came before stay readable as an earlier run", required=False
-    )
-
-    def __init__(self, *args: Any, experiment: Experiment, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.fields["evaluator"].widget = SuggestingInput(names_of(experiment.project))
 
     def clean_file(self) -> UploadedFile:
         file = self.cleaned_data["file"]
@@ -47,6 +39,19 @@ class ScoresForm(forms.Form):
         except BadFile as error:
             raise forms.ValidationError(str(error)) from None
         return file
+
+
+class ScoresForm(RowsForm):
+    """Which evaluator the scores are of, and the file."""
+
+    evaluator = forms.CharField(label="Evaluator", max_length=MOST_NAME)
+    again = forms.BooleanField(
+        label="A new round: the scores that came before stay readable as an earlier run", required=False
+    )
+
+    def __init__(self, *args: Any, experiment: Experiment, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.fields["evaluator"].widget = SuggestingInput(names_of(experiment.project))
 
 
 def rows_of(file: Any, taken: Taken) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -53,8 +53,8 @@ class Taken:
             self.faults.append(fault)
 
 
-class _Wrong(ValueError):
-    """What is wrong with one field of a row."""
+class WrongField(ValueError):
+    """What is wrong with one field of a row that was sent."""
 
     def __init__(self, at: str, reason: str) -> None:
         super().__init__(reason)
@@ -126,20 +126,20 @@ def _read(rows: Iterable[tuple[int, Any]], scoring: Scoring, passing: Passing, t
         case = str(row.get("case", row.get("key", "")))[:200] if isinstance(row, Mapping) else ""
         try:
             if not isinstance(row, Mapping):
-                raise _Wrong("", "A row is an object with the fields case, score and so on.")
+                raise WrongField("", "A row is an object with the fields case, score and so on.")
             named = {ALIASES.get(str(name), str(name)): value for name, value in row.items()}
             taken.ignored |= named.keys() - set(NAMES)
             yield _Sent(
                 place, _case(named.get("case")), _attempt(named.get("attempt")), _score(named, scoring, passing)
             )
-        except _Wrong as wrong:
+        except WrongField as wrong:
             taken.refuse(Fault(place, wrong.at, case, str(wrong)))
 
 
 def _case(value: Any) -> str:
     key = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not key or not is_storable(key):
-        raise _Wrong("case", "Give the key of the case.")
+        raise WrongField("case", "Give the key of the case.")
     return key
 
 
@@ -147,7 +147,7 @@ def _attempt(value: Any) -> int:
     if value in (None, ""):
         return 0
     if isinstance(value, bool) or not str(value).strip().isascii() or not str(value).strip().isdecimal():
-        raise _Wrong("attempt", "Give the number of the attempt, from 0.")
+        raise WrongField("attempt", "Give the number of the attempt, from 0.")
     return int(str(value).strip()[:9])
 
 
@@ -156,15 +156,15 @@ def _score(row: Mapping[str, Any], scoring: Scoring, passing: Passing) -> Score:
     value = _number(row.get("score"))
     if value is None:
         if label is None:
-            raise _Wrong("score", "Give a score from 0 to 1, or a label of the evaluator's scale.")
+            raise WrongField("score", "Give a score from 0 to 1, or a label of the evaluator's scale.")
         if not isinstance(scoring, EnumScoring):
-            raise _Wrong(
+            raise WrongField(
                 "label", f"What “{label}” counts is not known. Give a score as well, or the evaluator options."
             )
         try:
             option = scoring.option(label)
         except OffScale as error:
-            raise _Wrong("label", str(error)) from None
+            raise WrongField("label", str(error)) from None
         value, label = option.value, option.label
     passed = _truth(row.get("passed"))
     return Score(
@@ -184,7 +184,7 @@ def _number(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 <= number <= 1:
-        raise _Wrong("score", f"A score is a number from 0 to 1, not {str(value)[:40]}.")
+        raise WrongField("score", f"A score is a number from 0 to 1, not {str(value)[:40]}.")
     return number + 0.0  # turns -0.0 into 0.0
 
 
@@ -193,7 +193,7 @@ def _truth(value: Any) -> bool | None:
         return value
     text = str(value).strip().casefold()
     if text and text not in TRUTHS:
-        raise _Wrong("passed", f"Say true or false, not {str(value)[:40]}.")
+        raise WrongField("passed", f"Say true or false, not {str(value)[:40]}.")
     return TRUTHS.get(text)
 
 
@@ -202,8 +202,8 @@ def _text(row: Mapping[str, Any], name: str, most: int) -> str:
     if value is None:
         return ""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise _Wrong(name, f"Give the {name} as text.")
+        raise WrongField(name, f"Give the {name} as text.")
     text = str(value).strip()
     if len(text) > most or not is_storable(text):
-        raise _Wrong(name, f"Give at most {most:,} characters that can be stored.")
+        raise WrongField(name, f"Give at most {most:,} characters that can be stored.")
     return text
