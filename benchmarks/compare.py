@@ -10,15 +10,12 @@ and again within the budgets of every page. Times and the exit status are as in 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.decide import FIRST_MS, first, first_said
-from benchmarks.large_results import cases_of, version_of
+from benchmarks.large_results import cases_of, database, version_of
 from benchmarks.pages import ANSWER, _sql, _time
 
 EVALUATORS = ("Correctness", "Tone", "Length", "Cites a source")
@@ -153,21 +150,8 @@ def main() -> int:
     said.add_argument("--cases", type=int, default=100_000)
     said.add_argument("--keep", type=Path)
     asked = said.parse_args()
-    with tempfile.TemporaryDirectory(prefix="evalstudio-compare-") as folder:
-        os.environ["EVALSTUDIO_DATA"] = str(asked.keep or folder)
-        os.environ.pop("DATABASE_URL", None)
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchmarks.pages_settings")
-        import django
-
-        from evalstudio.serving.children import load_everything
-
-        django.setup()
-        load_everything()
-        began = time.perf_counter()
-        fill(asked.cases)
-        print(f"{RESULTS} results of {asked.cases:,} outputs, ready in {time.perf_counter() - began:.0f} s")
-        print(f"load {Path('/proc/loadavg').read_text().split()[0]}\n")
-        print(f"{'':<46}{'wall p50':>8}{'p95':>8}{'proc. p50':>8}{'p95':>8}{'queries':>9}")
+    said_of_it = f"{RESULTS} results of {asked.cases:,} outputs"
+    with database(asked.keep, lambda: fill(asked.cases), said_of_it):
         return 0 if measure(asked.requests) else 1
 
 

@@ -15,15 +15,12 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import resource
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-from benchmarks.large_results import COMPARED, fill
+from benchmarks.large_results import COMPARED, database, fill
 from benchmarks.pages import Timed, _time, _took
 
 FIRST_MS = 400
@@ -129,21 +126,8 @@ def main() -> int:
     said.add_argument("--cases", type=int, default=100_000)
     said.add_argument("--keep", type=Path)
     asked = said.parse_args()
-    with tempfile.TemporaryDirectory(prefix="evalstudio-decide-") as folder:
-        os.environ["EVALSTUDIO_DATA"] = str(asked.keep or folder)
-        os.environ.pop("DATABASE_URL", None)
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchmarks.pages_settings")
-        import django
-
-        from evalstudio.serving.children import load_everything
-
-        django.setup()
-        load_everything()
-        began = time.perf_counter()
-        fill(asked.results, asked.cases)
-        print(f"{asked.results} results of {asked.cases:,} evaluations, ready in {time.perf_counter() - began:.0f} s")
-        print(f"load {Path('/proc/loadavg').read_text().split()[0]}\n")
-        print(f"{'':<46}{'wall p50':>8}{'p95':>8}{'proc. p50':>8}{'p95':>8}{'queries':>9}")
+    said_of_it = f"{asked.results} results of {asked.cases:,} evaluations"
+    with database(asked.keep, lambda: fill(asked.results, asked.cases), said_of_it):
         found = measure(asked.requests)
         print(f"\nstrengths of a leaderboard in pairs: {strengths()}")
         print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB in this process")

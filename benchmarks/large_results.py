@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from benchmarks.pages import _sql
@@ -9,6 +15,27 @@ from benchmarks.pages import _sql
 TOPICS = 12
 LABELS = ("billing", "contract", "delivery", "returns", "other")
 COMPARED = 20  # results that are compared with the first, pair by pair
+
+
+@contextmanager
+def database(keep: Path | None, fill_it: Callable[[], None], said: str) -> Iterator[None]:
+    """A filled database, in a folder that is kept or goes with this, in a process loaded as `serve` loads its own."""
+    with tempfile.TemporaryDirectory(prefix="evalstudio-benchmark-") as folder:
+        os.environ["EVALSTUDIO_DATA"] = str(keep or folder)
+        os.environ.pop("DATABASE_URL", None)
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchmarks.pages_settings")
+        import django
+
+        from evalstudio.serving.children import load_everything
+
+        django.setup()
+        load_everything()
+        began = time.perf_counter()
+        fill_it()
+        print(f"{said}, ready in {time.perf_counter() - began:.0f} s")
+        print(f"load {Path('/proc/loadavg').read_text().split()[0]}\n")
+        print(f"{'':<46}{'wall p50':>8}{'p95':>8}{'proc. p50':>8}{'p95':>8}{'queries':>9}")
+        yield
 
 
 def fill(results: int, cases: int) -> None:

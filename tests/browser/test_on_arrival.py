@@ -11,22 +11,10 @@ from experiments.datasets.importing.starting import prepare_import
 from experiments.ledger.turn import work
 from experiments.models import Evaluation, Experiment, Import, Run, RunDefaults
 from tests.browser.test_trials import looked_at
-from tests.browser_fixtures import sign_in
 from tests.experiments.compared import comparative
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LINES = b'{"key": "a", "question": "2+2", "output": "4"}\n{"key": "b", "question": "3+3", "output": "6"}\n'
-
-
-@pytest.fixture
-def visit(page, live_server, alice):
-    sign_in(page, live_server, alice)
-
-    def go(address):
-        page.goto(live_server.url + address)
-        return page
-
-    return go
 
 
 @pytest.fixture

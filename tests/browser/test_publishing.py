@@ -8,24 +8,12 @@ from django.urls import reverse
 from evaluators.models import Evaluator, GoldenCase, Publication, PublishingRule
 from experiments.ledger.start import start
 from experiments.ledger.turn import work
-from tests.browser_fixtures import axe_findings, overflow, sign_in
+from tests.browser_fixtures import axe_findings, overflow
 from tests.evaluators.golden_stage import ALWAYS, SHORT, four_cases, heuristic_config, version_of
 from tests.experiments.judged import experiment_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SLOW_MS = 20_000  # the sandbox is built once for each process
-
-
-@pytest.fixture
-def visit(page, live_server, alice, project):
-    """Open an address as alice."""
-    sign_in(page, live_server, alice)
-
-    def go(address):
-        page.goto(live_server.url + address)
-        return page
-
-    return go
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from experiments.ledger.asked import Asked
 from experiments.ledger.start import start
 from experiments.models import Case, Evaluation, EvaluationBody, Run, RunState, StopReason
 from tests.browser.test_trials import looked_at
-from tests.browser_fixtures import sign_in
 from tests.experiments.judged import experiment_of, version_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -20,17 +19,6 @@ def experiment(project):
     experiment = experiment_of(project, 12, system="assistant of the second generation")
     Case.objects.filter(key__in=["case-001", "case-002"]).update(split="held out")
     return experiment
-
-
-@pytest.fixture
-def visit(page, live_server, alice):
-    sign_in(page, live_server, alice)
-
-    def go(address):
-        page.goto(live_server.url + address)
-        return page
-
-    return go
 
 
 def test_the_plain_start_is_one_click_and_options_unfold_by_keyboard(visit, page, project, experiment):
