@@ -48,9 +48,14 @@ class Desk:
     runs: dict[int, Served] = field(default_factory=dict)
 
     def take(self, room: int, connection_id: int | None = None) -> list[Row]:
-        """Claim slices with about `room` rows and read them; empty when there is nothing to take."""
-        claimed = claim(self.lane, self.lease_id, room, connection_id)
-        return self.lay_out(claimed) if claimed else []
+        """Claim slices with about `room` rows and read them; empty when there is nothing to take.
+
+        Where workers were killed, all that was claimed may be settled and merely not closed: then there may be more.
+        """
+        while claimed := claim(self.lane, self.lease_id, room, connection_id):
+            if rows := self.lay_out(claimed):
+                return rows
+        return []
 
     def lay_out(self, claimed: Claim) -> list[Row]:
         """The pending rows of what was claimed. A slice without any is closed: its last worker did not get to it."""

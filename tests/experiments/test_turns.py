@@ -120,6 +120,22 @@ class TestMakingRoom:
         assert Shift("cpu", SimpleNamespace(is_lost=True)).is_over
 
 
+@pytest.mark.parametrize(("kind", "rows"), [("length", 1100), ("asking", 100)])
+def test_slices_that_a_killed_worker_settled_and_did_not_close_end_no_turn(
+    kind, rows, make_experiment, make_version, connection, alice
+):
+    config = {"connection_id": connection.pk} if kind == "asking" else {}
+    run = start(make_version(kind, **config), make_experiment(rows), alice)
+    *all_but_one, last = Slice.objects.filter(run=run).order_by("pk")
+    assert len(all_but_one) >= 3
+    Evaluation.objects.filter(run=run, id__lt=last.first_id).update(
+        state=Status.SCORED, score=0.5, settled_at=timezone.now()
+    )
+    work(run.lane)
+    run.refresh_from_db()
+    assert (run.state, progress(run).scored) == (RunState.FINISHED, rows)
+
+
 def test_an_interrupted_worker_lands_its_calls_and_leaves_in_order(
     make_experiment, make_version, connection, chat_server, alice
 ):
