@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from evalstudio_client import Check, EvalStudioError, NotFound, Outcome, Report, Requirement
 
+from experiments.models import Run
 from tests.experiments.judged import experiment_of, judged, rehearsal_of, shuffled, version_of
 
 N = 40
@@ -113,6 +114,17 @@ def test_the_highest_version_counts_unless_evaluators_are_named(studio, two, pro
     assert outcomes(report) == ["passed"]
     with pytest.raises(NotFound, match="“tone” has not judged"):
         studio.gate(two[0].pk, ["tone >= 0.5"], evaluators=["Short"])
+
+
+def test_a_run_counts_no_more_once_a_later_one_took_its_place(studio, two, project):
+    version = version_of(project, "tone")
+    for experiment in two:
+        judged(experiment, version, [0.0] * N)
+    Run.objects.update(is_current=False)
+    for experiment in two:
+        judged(experiment, version, [1.0] * N)
+    assert outcomes(studio.gate(two[0].pk, ["tone >= 0.7"])) == ["passed"]
+    assert outcomes(studio.gate(two[0].pk, baseline=two[1].pk)) == ["passed"]
 
 
 def test_a_comparative_evaluator_is_asked_who_wins(studio, two, project, shorter, worker):

@@ -267,7 +267,7 @@ class EvalStudio:
         """
         wanted = [Requirement.parse(each) if isinstance(each, str) else each for each in require]
         runs = self.evaluate(experiment, evaluators, baseline) if evaluators else self.runs(experiment, baseline)
-        self.wait(runs, timeout_s, progress)
+        self.wait([run for run in runs if run["is_current"]], timeout_s, progress)
         other = None if baseline is None else _id(baseline)
         only = {_id(run) for run in runs} if evaluators else None
         return Gate(self._wire, _id(experiment), other, coverage, strict, only).decide(wanted)

@@ -70,7 +70,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Looks at the runs of one experiment; `only` are the ids of runs that count, all of them if it is None."""
+    """Looks at the runs of one experiment; `only` are the ids of runs that count, all current ones if it is None."""
 
     wire: Wire
     experiment: int
@@ -93,7 +93,8 @@ class Gate:
         """The run of each evaluator, by its highest version, against the baseline if it compares."""
         found: dict[str, JSON] = {}
         for run in self.wire.pages("runs/", experiment=self.experiment):
-            counts = run["baseline_id"] in (None, self.baseline) and (self.only is None or run["id"] in self.only)
+            is_meant = run["is_current"] if self.only is None else run["id"] in self.only
+            counts = is_meant and run["baseline_id"] in (None, self.baseline)
             if counts and run["version"] >= found.get(run["evaluator"], run)["version"]:
                 found[run["evaluator"]] = run
         return found
