@@ -14,7 +14,7 @@ from evalstudio.calls import leases
 from evaluators.core import Status
 from experiments.ledger import verbs
 from experiments.ledger.blocked import why_not_yet, why_row_waits
-from experiments.ledger.claim import claim
+from experiments.ledger.claim import CRASHES, claim
 from experiments.ledger.progress import progress
 from experiments.ledger.start import start
 from experiments.ledger.sweep import sweep
@@ -98,6 +98,19 @@ def test_an_endpoint_that_wants_long_peace_keeps_its_rows_pending(run, chat_serv
     assert waiting.rows == progress(run).pending > 0
     assert "left alone" in waiting.why
     assert waiting.until == connection.blocked_until
+
+
+def test_an_endpoint_that_puts_off_a_row_that_is_tried_alone_is_left_alone(run, chat_server, connection):
+    from tests.local_chat_server import too_many
+
+    Slice.objects.update(crashes=CRASHES)
+    chat_server.then(too_many(retry_after=3600))
+    OrmQ.objects.all().delete()
+    work("net")
+    connection.refresh_from_db()
+    assert chat_server.calls == 1
+    assert connection.blocked_until > timezone.now()
+    assert OrmQ.objects.count() == 0
 
 
 class TestWhyNotYet:
