@@ -22,12 +22,13 @@ from experiments.ledger.start import follow as follow_outputs
 from experiments.models import Dataset, DatasetVersion
 from experiments.outputs import intake
 from experiments.outputs.judging import Judge
+from experiments.outputs.keys import KeyInUse
 
 KEY = OpenApiParameter(
     "Idempotency-Key",
     str,
     OpenApiParameter.HEADER,
-    description="The same key gives the same experiment, as `client_key` does.",
+    description="The same key gives the same experiment, as `client_key` does; used for another one it is refused.",
 )
 
 
@@ -119,7 +120,7 @@ class ExperimentCollection(Named, ExperimentList):
         description="Outputs are appended as they are produced, and are seen and judged at once.",
         parameters=[KEY],
         request=NewExperimentSerializer,
-        responses={201: ExperimentSerializer, 200: ExperimentSerializer},
+        responses={201: ExperimentSerializer, 200: ExperimentSerializer, 409: None},
     )
     def post(self, request: Request, project: str) -> Response:
         said = NewExperimentSerializer(data=request.data)
@@ -128,7 +129,7 @@ class ExperimentCollection(Named, ExperimentList):
         key = given.get("client_key") or request.headers.get("Idempotency-Key") or None
         if key is not None and len(key) > 120:
             raise serializers.ValidationError({"client_key": ["A key has at most 120 characters."]})
-        judges = self.judges(request.data)
+        judges = self.judges(given)
         try:
             experiment, is_new = intake.open_experiment(
                 self.project,
@@ -137,7 +138,10 @@ class ExperimentCollection(Named, ExperimentList):
                 version=self.dataset_version(given["dataset"], given.get("dataset_version")),
                 client_key=key,
                 judges=judges,
+                is_pinned="dataset_version" in given,
             )
+        except KeyInUse as error:
+            return problem(409, str(error))
         except CannotStart as error:
             raise serializers.ValidationError({"evaluators": [str(error)]}) from None
         if is_new:
@@ -163,7 +167,7 @@ class OutputIntake(_OneExperiment):
             taken = intake.append(experiment, said.validated_data["outputs"])
         except intake.IsClosed:
             return problem(409, "This experiment is closed and takes no more outputs.")
-        if taken.accepted:
+        if taken.accepted or taken.unchanged:  # who sent them first may have ended before they were judged
             follow_outputs(experiment)
         figures: dict[str, Any] = {"accepted": taken.accepted, "unchanged": taken.unchanged}
         if not taken.faults:

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from evalstudio.calls.models import connections_for
 from evalstudio.web.foreign import is_storable
+from evalstudio.web.problems import problem
 from evaluators.kinds.judge_form import MOST_TOKENS
 from experiments.api.intake import KEY, JudgesSerializer, Named
 from experiments.api.options import TakeSerializer
@@ -19,6 +20,7 @@ from experiments.forms.prompts import MOST_SYSTEMS
 from experiments.forms.starting import MOST_SEED
 from experiments.ledger.start import CannotStart
 from experiments.models import Purpose, Run
+from experiments.outputs.keys import KeyInUse
 from experiments.outputs.prompting import MOST_TOKENS as USUAL_TOKENS
 from experiments.outputs.prompting import Model, Recipe, Texts
 from experiments.outputs.running import MOST_KEY, run_prompt
@@ -95,7 +97,7 @@ class PromptStart(Named):
         "limited like any other.",
         parameters=[KEY],
         request=NewPromptSerializer,
-        responses={201: PromptedSerializer(many=True)},
+        responses={201: PromptedSerializer(many=True), 409: None},
     )
     def post(self, request: Request, project: str) -> Response:
         said = NewPromptSerializer(data=request.data)
@@ -104,7 +106,7 @@ class PromptStart(Named):
         key = given.get("client_key") or request.headers.get("Idempotency-Key") or None
         if key is not None and len(key) > MOST_KEY:
             raise serializers.ValidationError({"client_key": [f"A key has at most {MOST_KEY} characters."]})
-        judges = self.judges(request.data)
+        judges = self.judges(given)
         recipes = said.recipes(set(connections_for(self.project).values_list("pk", flat=True)))
         try:
             experiments = run_prompt(
@@ -116,7 +118,10 @@ class PromptStart(Named):
                 asked=said.asked(),
                 judges=judges,
                 client_key=key,
+                is_pinned="dataset_version" in given,
             )
+        except KeyInUse as error:
+            return problem(409, str(error))
         except CannotStart as error:
             raise serializers.ValidationError({"models": [str(error)]}) from None
         runs = Run.objects.filter(experiment__in=experiments, purpose=Purpose.ANSWERS).select_related(

@@ -17,6 +17,7 @@ from experiments.datasets.importing import fields
 from experiments.datasets.importing.columns import ABSENT, BadValue, shown
 from experiments.models import CaseSpan, DatasetVersion, Experiment, Output, OutputBody, Source, System
 from experiments.outputs.judging import Judge, always_in, begin_judging
+from experiments.outputs.keys import KeyInUse
 
 MOST_ROWS = 1_000  # of one batch
 FIGURES = ("error", "latency_ms", "cost_usd", "tokens_in", "tokens_out")
@@ -70,14 +71,18 @@ def open_experiment(
     version: DatasetVersion,
     client_key: str | None,
     judges: Sequence[Judge] | None = None,
+    is_pinned: bool = False,
 ) -> tuple[Experiment, bool]:
     """An open experiment and whether it is new; the one that the client's key stands for, if there is one.
 
     `judges` judge outputs as they arrive; None leaves that to those that the project always runs, which begin with a
-    new experiment alone. Raises CannotStart, and then opens nothing.
+    new experiment alone. Unless the version `is_pinned`, a key may stand for an experiment over an earlier one. Raises
+    CannotStart and KeyInUse, and then opens nothing.
     """
     with transaction.atomic():
         experiment, is_new = _opened(project, author, system, version, client_key)
+        if not is_new and not _is_of(experiment, system, version, is_pinned):
+            raise KeyInUse(experiment)
         if is_new:
             begin_judging(experiment, always_in(project) if judges is None else judges, author)
     if not is_new:
@@ -93,6 +98,12 @@ def _opened(
     if client_key is None:
         return Experiment.objects.create(project=project, **new), True
     return Experiment.objects.get_or_create(project=project, client_key=client_key, defaults=new)
+
+
+def _is_of(experiment: Experiment, system: str, version: DatasetVersion, is_pinned: bool) -> bool:
+    over = experiment.dataset_version
+    is_over = over == version if is_pinned else over.dataset_id == version.dataset_id
+    return is_over and experiment.source == Source.API and experiment.system.name == system
 
 
 def append(experiment: Experiment, rows: Sequence[Any]) -> Taken:

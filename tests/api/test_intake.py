@@ -8,8 +8,10 @@ import pytest
 from evalstudio.projects.models import ApiToken, Scope
 from evaluators.models import Evaluator
 from experiments.ledger.turn import work
-from experiments.models import Evaluation, Experiment, Output
+from experiments.models import Dataset, Evaluation, Experiment, Output, System
+from experiments.outputs.intake import append
 from tests.api.test_api import LINES, call, import_file  # noqa: F401
+from tests.experiments.trying import heuristic_version
 
 CODE = "function evaluate({ outputs }) { return outputs.value.length < 12 ? 1 : 0.25; }"
 
@@ -99,6 +101,37 @@ def test_the_client_s_key_gives_the_same_experiment(call, dataset):  # noqa: F81
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json()["id"] == second.json()["id"]
     assert Experiment.objects.filter(system__name="calculator").count() == 1
+
+
+@pytest.mark.parametrize("other", [{"system": "slide rule"}, {"dataset": "more sums"}, {"dataset_version": 2}])
+def test_a_key_that_stands_for_something_else_is_refused_and_opens_nothing(call, dataset, other):  # noqa: F811
+    body = {"system": "calculator", "dataset": dataset, "client_key": "build-7"}
+    first = call("post", "experiments/", body)
+    call("post", "datasets/", {"name": "more sums"})
+    pk = Dataset.objects.get(name=dataset).pk
+    call("post", f"datasets/{pk}/versions/", {"add": [{"key": "new", "inputs": {"question": "One and one?"}}]})
+    assert Dataset.objects.get(pk=pk).latest_version == 2
+    refused = call("post", "experiments/", body | other)
+    assert refused.status_code == 409
+    assert "stands for an experiment of calculator over sums v1" in refused.json()["detail"]
+    assert not System.objects.filter(name="slide rule").exists()
+    again = call("post", "experiments/", body)  # also where the data set has a later version by now
+    assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
+
+
+def test_outputs_whose_sender_ended_before_they_were_judged_are_judged_when_they_are_sent_again(
+    call,  # noqa: F811
+    dataset,
+    project,
+    alice,
+):
+    version = heuristic_version(project, "return 1")
+    pk = call("post", "experiments/", {"system": "s", "dataset": dataset, "versions": [str(version.pk)]}).json()["id"]
+    rows = [{"case": "a", "outputs": {"value": "4"}}]
+    append(Experiment.objects.get(pk=pk), rows)  # all that a process did that was killed then
+    assert call("post", f"experiments/{pk}/outputs/", {"outputs": rows}).json() == {"accepted": 0, "unchanged": 1}
+    work("cpu")
+    assert Evaluation.objects.get(run__experiment=pk).score == 1.0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from evalstudio.calls.models import Connection
 from evaluators.kinds import get_kind
 from evaluators.models import Evaluator
 from experiments.ledger.turn import work
-from experiments.models import Evaluation, Experiment, Output, Run, RunDefaults
+from experiments.models import Dataset, Evaluation, Experiment, Output, Run, RunDefaults
 from tests.api.test_api import call, import_file  # noqa: F401
 from tests.experiments.compared import comparative
 
@@ -100,6 +100,39 @@ def test_asked_again_with_the_same_key_it_is_the_same(call, prompt, chat_server)
         "Sums v1 · small · temperature 0.5",
     ]
     assert Experiment.objects.filter(source="prompt").count() == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"user_message": "Otherwise: {{ inputs.question }}"},
+        {"title": "Other sums"},
+        {"models": "fewer"},
+        {"models": "more"},
+        {"dataset_version": 2},
+    ],
+)
+def test_a_key_that_stands_for_something_else_is_refused_and_asks_nothing(call, prompt, other):  # noqa: F811
+    model = prompt["models"][0]
+    models = [model | {"model": name} for name in ("tiny", "small", "large")]
+    two = prompt | {"models": models[:2], "client_key": "build-7"}
+    first = call("post", "experiments/prompt/", two).json()
+    assert call("post", "experiments/prompt/", two | {"client_key": "BUILD-7"}).json() != first
+    pk = Dataset.objects.get(name=prompt["dataset"]).pk
+    call("post", f"datasets/{pk}/versions/", {"add": [{"key": "new", "inputs": {"question": "One and one?"}}]})
+    asked = two | other | {"models": {"fewer": models[:1], "more": models}.get(other.get("models"), models[:2])}
+    refused = call("post", "experiments/prompt/", asked)
+    assert refused.status_code == 409
+    assert "This key stands for an experiment of Sums v1" in refused.json()["detail"]
+    assert call("post", "experiments/prompt/", two).json() == first
+
+
+def test_a_key_of_a_pipeline_is_none_of_a_prompt_nor_the_other_way_round(call, prompt):  # noqa: F811
+    opening = {"system": "calculator", "dataset": prompt["dataset"]}
+    call("post", "experiments/", opening | {"client_key": "a"})
+    assert call("post", "experiments/prompt/", prompt | {"client_key": "a"}).status_code == 409
+    call("post", "experiments/prompt/", prompt | {"client_key": "b"})
+    assert call("post", "experiments/", opening | {"client_key": "b"}).status_code == 409
 
 
 @pytest.mark.parametrize(
