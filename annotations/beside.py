@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Value
@@ -29,14 +29,19 @@ NOT_DRAWN = (
     "The graded outputs were not drawn at random, so they say nothing about the others. Grade all of them, or make a"
     " queue whose order is drawn and settle what comes first in it."
 )
+FROM_A_PART = (
+    "The graded outputs were drawn from a part of what was judged, so they say nothing about the rest. Make a queue of"
+    " the rest as well, or of everything, whose order is drawn, and settle what comes first in it."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
     """One entry an output that the judge was asked about: scores in [0, 1], NaN where there is none, and labels.
 
-    `likely` is with which probability it came to be graded, NaN where it was not drawn; `tuned_on` counts graded
-    outputs that are golden cases of the judge: people tune on those, so their grades are left out.
+    `likely` is with which probability it came to be graded, NaN where it was not drawn; `has_chance` whether it could
+    have been. `tuned_on` counts graded outputs that were golden cases of the judge before this version of it was saved:
+    people tune on those, so their grades are left out.
     """
 
     judge: Run
@@ -48,6 +53,7 @@ class Beside:
     judge_labels: list[str]
     people_labels: list[str]
     likely: NDArray[Any]
+    has_chance: NDArray[Any]
     tuned_on: int
 
     @property
@@ -57,11 +63,15 @@ class Beside:
         return ~np.isnan(self.judged) & ~np.isnan(self.graded)
 
     @property
-    def is_sample(self) -> bool:
-        """Whether the graded outputs stand for all: every one is graded, or they were drawn."""
+    def no_sample(self) -> str:
+        """Why what is graded does not stand for all that was judged; empty where it does, or nothing is graded."""
         import numpy as np
 
-        return bool(self.both.any() and not np.isnan(self.likely[self.both]).all())
+        if not self.both.any():
+            return ""
+        if np.isnan(self.likely[self.both]).all():
+            return NOT_DRAWN
+        return "" if self.has_chance[~np.isnan(self.judged)].all() else FROM_A_PART
 
     @property
     def verdicts(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
@@ -131,6 +141,7 @@ def beside(judge: Run, people: Run) -> Beside:
     tuned = _tuned_on(judge, outputs[~np.isnan(graded)])
     graded = np.where(np.isin(outputs, tuned), np.nan, graded)
     given = np.where(is_asked, grades.labels[at], -1) if len(at) else np.full(len(outputs), -1)
+    likely, has_chance = _likely(people, outputs, judged, graded)
     return Beside(
         judge,
         people,
@@ -142,7 +153,8 @@ def beside(judge: Run, people: Run) -> Beside:
         if judge.repeats == 1
         else [""] * len(outputs),
         _texts(people, given),
-        _likely(people, outputs, graded),
+        likely,
+        has_chance,
         len(tuned),
     )
 
@@ -180,8 +192,12 @@ def _passes(scores: NDArray[Any], passing: Passing) -> NDArray[Any] | None:
 
 
 def _tuned_on(judge: Run, outputs: NDArray[Any]) -> list[int]:
-    """Those of these outputs that are golden cases of the judge."""
-    digests = set(judge.version.evaluator.golden_cases.values_list("digest", flat=True))
+    """Those of these outputs that were golden cases of the judge when this version of it was saved.
+
+    What is kept later, such as where it and people differ, cannot have been tuned on; left out, it would flatter.
+    """
+    kept = judge.version.evaluator.golden_cases.filter(created_at__lt=judge.version.created_at)
+    digests = set(kept.values_list("digest", flat=True))
     if not digests:
         return []
     rows = Evaluation.objects.filter(run=judge, output__in=outputs.tolist())
@@ -195,31 +211,39 @@ def _tuned_on(judge: Run, outputs: NDArray[Any]) -> list[int]:
     return tuned
 
 
-def _likely(people: Run, outputs: NDArray[Any], graded: NDArray[Any]) -> NDArray[Any]:
-    """1 where every output is graded; otherwise by the queues that drew them."""
+def _likely(
+    people: Run, outputs: NDArray[Any], judged: NDArray[Any], graded: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """1 where all that was judged is graded; otherwise by the queues that drew them. And which had a chance at all."""
     import numpy as np
 
-    if not np.isnan(graded).any():
-        return np.ones(len(outputs))
+    if not np.isnan(graded[~np.isnan(judged)]).any():
+        return np.ones(len(outputs)), np.ones(len(outputs), bool)
     missed = np.ones(len(outputs))
-    drawn = np.zeros(len(outputs), bool)
-    for chances in _chances(people):
-        at = np.array([chances.get(int(pk), np.nan) for pk in outputs])
-        drawn |= ~np.isnan(at)
-        missed *= 1 - np.nan_to_num(at)
-    return np.where(drawn, 1 - missed, np.nan)
+    settled = np.zeros(len(outputs), bool)
+    for chances, otherwise in _chances(people):
+        found = [chances.get(int(pk), otherwise) for pk in outputs]
+        settled |= np.array([one.is_settled for one in found], bool)
+        missed *= 1 - np.array([one.share for one in found])
+    return np.where(settled, 1 - missed, np.nan), missed < 1
 
 
-def _chances(people: Run) -> list[Mapping[int, float]]:
-    """For every queue that drew outputs of this run: the probability of each that was graded in its turn, by output."""
+def _chances(people: Run) -> Iterator[tuple[Mapping[int, ordering.Chance], ordering.Chance]]:
+    """For every queue that drew outputs of this run, the chance of each by output, and that of those not in the queue.
+
+    A queue of a share of what comes may have taken in any of them.
+    """
     mine = Output.objects.filter(experiment=people.experiment_id)
     queues = Queue.objects.filter(
         versions=people.version_id, order__in=(ordering.Order.RANDOM, ordering.Order.INFORMATIVE)
     )
-    found = []
     for queue in queues:
         by_item = ordering.inclusion(queue)
         items = Item.objects.filter(queue=queue, output__in=mine, repeats=None)
         items = items.filter(baseline_output__experiment=people.baseline_id)
-        found.append({output: by_item[pk] for pk, output in items.values_list("pk", "output") if pk in by_item})
-    return [chances for chances in found if chances]
+        found = {output: by_item[pk] for pk, output in items.values_list("pk", "output") if pk in by_item}
+        share = (queue.intake or {}).get("share", 0.0)
+        if share:
+            found = {output: replace(one, share=one.share * share) for output, one in found.items()}
+        if found:
+            yield found, ordering.Chance(min(one.share for one in found.values()) if share else 0.0, False)

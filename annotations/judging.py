@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import F, Subquery
 from django.utils import timezone
 
-from annotations.beside import NOT_DRAWN, Beside, beside, people_beside, people_of
+from annotations.beside import Beside, beside, people_beside, people_of
 from evalstudio.projects.models import AuditEntry
 from evaluators.models import Evaluator
 from evaluators.stats.agreement import cohen
@@ -76,8 +76,8 @@ def corrected(pair: Beside) -> Estimate:
     import numpy as np
 
     judged = Judged.of(pair.judged, np.where(np.isnan(pair.likely), np.nan, pair.graded), pair.cases, _sure(pair))
-    if pair.both.any() and not pair.is_sample:
-        return judged.refused(NOT_DRAWN)
+    if pair.no_sample:
+        return judged.refused(pair.no_sample)
     is_binary = (
         np.isin(pair.judged[~np.isnan(pair.judged)], (0.0, 1.0)).all()
         and np.isin(pair.graded[~np.isnan(pair.graded)], (0.0, 1.0)).all()

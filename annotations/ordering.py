@@ -53,10 +53,18 @@ def _worth(mean: float, low: float, high: float) -> float:
     return drawing.worth(mean, high - low)
 
 
-def inclusion(queue: Queue) -> dict[int, float]:
-    """By item that was settled in its turn: with which probability it came to be; empty where the order was not drawn.
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """With which probability an item came to be settled in its turn, and whether it was."""
 
-    It is the probability to stand before the first item that is still to be settled, given where that one stands: what
+    share: float
+    is_settled: bool
+
+
+def inclusion(queue: Queue) -> dict[int, Chance]:
+    """The chance of every item of a queue; empty where the order was not drawn.
+
+    It is the probability to stand before the first item that is still to be settled, given where the others stand: what
     waits for another grader, or for a decision, waits because people differ, so leaving it out would tell another
     story. What was skipped by whoever saw it is left out.
     """
@@ -66,6 +74,9 @@ def inclusion(queue: Queue) -> dict[int, float]:
     unsettled = items.filter(~was_skipped).exclude(state=ItemState.DONE)
     until = unsettled.aggregate(until=Min("place"))["until"]
     if until is None:
-        return dict.fromkeys(items.values_list("pk", flat=True), 1.0)
-    settled = items.filter(place__lt=until).values_list("pk", "weight")
-    return {pk: drawing.inclusion(weight or 0.0, until) for pk, weight in settled}
+        return dict.fromkeys(items.values_list("pk", flat=True), Chance(1.0, True))
+    last = items.filter(place__lt=until).aggregate(last=Max("place"))["last"] or 0.0
+    return {
+        pk: Chance(drawing.inclusion(weight or 0.0, until if place < until else last), place < until)
+        for pk, weight, place in items.values_list("pk", "weight", "place")
+    }

@@ -101,7 +101,8 @@ def simulated(rng, scores, cases=400, grades=120):
     likely = np.full(cases, np.nan)
     likely[drawn] = grades / cases
     words = [""] * cases
-    return Beside(None, None, np.arange(cases), np.arange(cases), said, graded, words, words, likely, 0)
+    every = np.arange(cases)
+    return Beside(None, None, every, every, said, graded, words, words, likely, np.ones(cases, bool), 0)
 
 
 @pytest.mark.parametrize(("scores", "method"), [((0.0, 0.5, 1.0), "prediction"), ((0.0, 1.0), "Rogan")])

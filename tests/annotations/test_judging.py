@@ -1,17 +1,22 @@
 """Judges against people: figures by hand, corrections that find the truth, and refusals where nothing can be told."""
 
+import math
 import random
+from datetime import timedelta
 
 import pytest
 
 from annotations.beside import beside, people_of
 from annotations.grading import Subject, submit
 from annotations.judging import against, calibrate, calibrate_all, corrected
-from annotations.models import Item, Order
+from annotations.models import Item, Order, Queue
+from annotations.ordering import inclusion
+from annotations.queueing import fill
 from annotations.shootout import shootout
 from evaluators.golden import keep, stored_sample
+from evaluators.models import GoldenCase
 from experiments.analysis.columns import columns
-from experiments.models import Calibration, Evaluation, Run
+from experiments.models import Calibration, Evaluation, Output, Run
 from experiments.samples import sample_of
 from tests.annotations.test_grading import BAD, GOOD
 
@@ -87,17 +92,97 @@ def test_outputs_that_were_picked_and_not_drawn_correct_nothing(make_queue, make
     assert "not drawn at random" in figure.refused
 
 
-def test_grades_of_golden_cases_are_left_out(make_queue, make_experiment, judged, people, alice):
+@pytest.fixture
+def queue_of(project, alice, make_human):
+    """queue_of(name, outputs, …) → a queue, whose order is drawn, over some outputs of one experiment."""
+    version = make_human()
+
+    def make(name, outputs, **settings):
+        queue = Queue.objects.create(project=project, name=name, author=alice, **settings)
+        queue.versions.add(version)
+        fill(queue, outputs[0].experiment, None, Output.objects.filter(pk__in=[each.pk for each in outputs]), alice)
+        return queue
+
+    return make
+
+
+def test_outputs_drawn_from_a_part_tell_of_the_whole_once_the_rest_is_drawn_from_as_well(
+    queue_of, make_experiment, judged, people
+):
+    """The judge gives half of the outputs 0.9 and half 0.3; people pass all of those and a fifth of these."""
+    experiment = make_experiment(100)
+    run = judged(experiment, [0.9, 0.3] * 50)
+    outputs = list(Output.objects.filter(experiment=experiment).order_by("pk"))
+    low = queue_of("What scored low", outputs[1::2])
+    grade_all(low, people[0], [number % 5 == 0 for number in range(50)])
+    run, theirs = refer(run, low)
+    figure = corrected(beside(run, theirs))
+    assert figure.value is None
+    assert "drawn from a part" in figure.refused
+    high = queue_of("What scored high", outputs[::2])
+    first = set(high.items.order_by("place").values_list("output", flat=True)[:25])
+    grade_all(high, people[0], [each.pk in first or None for each in outputs[::2]])
+    run.refresh_from_db()
+    figure = corrected(beside(run, people_of(run)))
+    assert figure.value == pytest.approx(0.6, abs=0.03)
+    assert figure.n == 75
+
+
+def test_what_two_queues_may_have_drawn_has_the_chance_of_both(queue_of, make_experiment, judged, people):
+    """Graded in one of them, it counts with the chance that either would have come to it."""
+    random.seed(3)
+    experiment = make_experiment(60)
+    run = judged(experiment, [number / 60 for number in range(60)])
+    outputs = list(Output.objects.filter(experiment=experiment).order_by("pk"))
+    every, some = queue_of("All", outputs), queue_of("Some", outputs[:30])
+    for queue, number in ((every, 20), (some, 10)):
+        first = set(queue.items.order_by("place").values_list("output", flat=True)[:number])
+        order = queue.items.order_by("output").values_list("output", flat=True)
+        grade_all(queue, people[0], [True if pk in first else None for pk in order])
+    run, theirs = refer(run, every)
+    pair = beside(run, theirs)
+    chances = {
+        queue: {Item.objects.get(pk=pk).output_id: one for pk, one in inclusion(queue).items()}
+        for queue in (every, some)
+    }
+    seen = [0, 0, 0]
+    for output, likely in zip(pair.outputs.tolist(), pair.likely.tolist(), strict=True):
+        in_all, in_some = chances[every][output], chances[some].get(output)
+        if in_all.is_settled or (in_some and in_some.is_settled):
+            missed = (1 - in_all.share) * (1 - in_some.share if in_some else 1)
+            assert likely == pytest.approx(1 - missed)
+            seen[in_all.is_settled + 2 * bool(in_some and in_some.is_settled) - 1] += 1
+        else:
+            assert math.isnan(likely)
+    assert min(seen) > 0, "some were graded in either queue alone, and some in both"
+
+
+def test_a_share_of_what_came_stands_for_all_of_it(queue_of, make_experiment, judged, people):
+    experiment = make_experiment(120)
+    truth = [number % 2 == 0 for number in range(120)]
+    run = judged(experiment, truth)
+    outputs = list(Output.objects.filter(experiment=experiment).order_by("pk"))
+    queue = queue_of("A half", outputs[:60], intake={"rule": "share", "share": 0.5})
+    grade_all(queue, people[0], truth[:60])
+    run, theirs = refer(run, queue)
+    assert corrected(beside(run, theirs)).value == pytest.approx(0.5)
+
+
+def test_grades_of_golden_cases_that_a_version_may_be_tuned_on_are_left_out(
+    make_queue, make_experiment, judged, people, alice
+):
     experiment = make_experiment(12)
     run = judged(experiment, [True] * 12)
     queue = make_queue(experiment=experiment)
     grade_all(queue, people[0], [True] * 12)
     row = Evaluation.objects.filter(run=run).select_related("output__case", "output__body").first()
-    keep(run.version.evaluator, stored_sample(sample_of(row.output)), {"value": 1.0}, title="", author=alice)
+    case, _ = keep(run.version.evaluator, stored_sample(sample_of(row.output)), {"value": 1.0}, title="", author=alice)
     run, theirs = refer(run, queue)
     pair = beside(run, theirs)
-    assert pair.tuned_on == 1
-    assert int(pair.both.sum()) == 11
+    assert (pair.tuned_on, int(pair.both.sum())) == (0, 12), "this version was there before the case"
+    GoldenCase.objects.filter(pk=case.pk).update(created_at=run.version.created_at - timedelta(minutes=1))
+    pair = beside(run, theirs)
+    assert (pair.tuned_on, int(pair.both.sum())) == (1, 11)
 
 
 def test_corrections_follow_grades_and_go_with_the_reference(make_queue, make_experiment, judged, people):
