@@ -190,7 +190,7 @@ class RunDetail(_Runs):
         summary="Set the limits and the priority of a run",
         description="A run that a limit had stopped goes on.",
         request=BoundsSerializer,
-        responses=shapes.RunSerializer,
+        responses={200: shapes.RunSerializer, 409: None},
     )
     def patch(self, request: Request, project: str, pk: int) -> Response:
         run, said = self.run(pk), BoundsSerializer(data=request.data)
@@ -227,7 +227,10 @@ class RunStop(_Runs):
 
 class RunResume(_Runs):
     @extend_schema(
-        operation_id="runs_resume", summary="Resume a stopped run", request=None, responses=shapes.RunSerializer
+        operation_id="runs_resume",
+        summary="Resume a stopped run",
+        request=None,
+        responses={200: shapes.RunSerializer, 409: None},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
         try:

@@ -181,6 +181,14 @@ def test_every_answer_is_as_the_schema_says(schema, stage, places, headers, sens
             assert any(status < 300 for status in statuses), statuses
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("patch", "runs/{id}/"), ("post", "runs/{id}/resume/"), ("post", "experiments/"), ("post", "experiments/prompt/")],
+)
+def test_a_refusal_that_depends_on_what_there_is_stands_in_the_schema(schema, method, path):
+    assert "409" in schema.raw_schema["paths"][f"/api/projects/{{project}}/{path}"][method]["responses"]
+
+
 def test_the_schema_is_made_without_a_doubt(db, capsys):
     call_command("spectacular", fail_on_warn=True, validate=True)
     assert "Warning" not in capsys.readouterr().err
