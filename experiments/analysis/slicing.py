@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Q, QuerySet, TextField
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import Func, Q, QuerySet, TextField, Value
 from django.db.models.lookups import Exact
 
 from evalstudio.web.foreign import storable
@@ -15,6 +14,18 @@ from experiments.models import Case
 
 SLICED_BY = ("split", "field", "value")  # of an address
 LONGEST = 200  # characters of each
+SAID = "CASE WHEN field.type IN ('true', 'false') THEN field.type ELSE CAST(field.value AS TEXT) END"
+
+
+class _Said(Func):
+    """What a field of a JSON object says, as text, whatever its name. To a JSON path "2024" is a place in a list."""
+
+    output_field = TextField()
+    template, arg_joiner = "(%(expressions)s)", " ->> "
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        opened = f"(SELECT {SAID} FROM json_each(%(expressions)s)"  # noqa: S608
+        return self.as_sql(compiler, connection, template=opened, arg_joiner=") AS field WHERE field.key = ", **context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,7 @@ class Slice:
         if self.split:
             found &= Q(**{f"{to_case}split": self.split.strip()})
         if self.field:
-            said = Cast(KeyTextTransform(self.field, f"{to_case}metadata"), TextField())
+            said = _Said(f"{to_case}metadata", Value(self.field, TextField()))
             found &= Q(Exact(said, self.value))
         return found
 
