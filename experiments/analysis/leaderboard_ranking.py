@@ -211,5 +211,7 @@ def _advice(order: list[str], tied: dict[str, tuple[str, ...]], contrasts: dict[
             more = cases_to_tell(pair.value, pair.deviation, pair.clusters)
             if isinstance(more, str):
                 return more
+            if not more:
+                return f"Places {place} and {place + 1} would be told if they were the only two."
             return f"To split places {place} and {place + 1}: about {more:,} more cases, if the difference is real."
     return ""

@@ -22,6 +22,9 @@ def sentence_of(board: Board) -> str:
     if len(placed) < 2:
         return ""
     first = [entrant for place, entrant in placed if place.low == 1]
+    best = next(place for place, _ in placed if place.low == 1)
+    if len(first) == 1 and best.high != 1:
+        return _alone(first[0], [each for _, each in placed if _key(board, each) in best.tied_with], board.ranked.title)
     if len(first) == 1:
         others = f"all {len(placed) - 1} others" if len(placed) > 2 else _name(placed[0][1], placed[1][1], first[0])
         return f"{first[0].experiment.system.name} is ahead of {others} on {board.ranked.title}."
@@ -30,6 +33,19 @@ def sentence_of(board: Board) -> str:
         return f"{len(first)} of {len(placed)} may be the best on {board.ranked.title}: the cases cannot tell."
     told = f"{', '.join(names[:-1])} and {names[-1]} cannot be told apart on {board.ranked.title}"
     return f"{told}{_dearer(first)}."
+
+
+def _key(board: Board, entrant: Entrant) -> str:
+    assert board.ranked
+    return str(board.ranked.cells[entrant.pk].run.pk)
+
+
+def _alone(first: Entrant, tied: list[Entrant], title: str) -> str:
+    """Nobody is above the first and somebody above all others, which are not all below the first for that."""
+    names = sorted(each.experiment.system.name for each in tied)
+    beside = f"{', '.join(names[:-1])} or {names[-1]}" if 1 < len(names) <= NAMED else names[0]
+    beside = f"{len(names)} others" if len(names) > NAMED else beside
+    return f"None is ahead of {first.experiment.system.name} on {title}, which cannot be told apart from {beside}."
 
 
 def _name(one: Entrant, other: Entrant, but: Entrant) -> str:

@@ -86,7 +86,7 @@ def test_verdicts_of_several_evaluators_are_corrected_together(project):
     lost = [figure for figure in figures if figure.difference.p_value < 0.05 <= figure.adjusted_p]
     for figure in lost:
         assert (figure.alone_verdict, figure.verdict) != (figure.verdict, figure.alone_verdict)
-        assert figure.advice == "told alone, but among 5 evaluators it may be chance"
+        assert figure.advice == "told alone, but among 5 judged at once it may be chance"
     assert lost, "the made-up scores leave none that only the correction undoes"
 
 

@@ -3,6 +3,7 @@
 import csv
 import re
 from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
@@ -173,6 +174,31 @@ def test_a_slice_keeps_its_cases(as_alice, project, three):
     sliced = open_page(as_alice, project, "?field=topic&value=contract")
     assert "8 of 8" in text_of(sliced)
     assert "topic contract only" in text_of(sliced)
+
+
+@pytest.mark.parametrize("field", ["2024", "-1", 'in "quotes"', "99999999999999999999", "größe", "a.b", "[0]"])
+def test_a_field_of_any_name_slices(as_alice, project, three, field):
+    for number, case in enumerate(Case.objects.order_by("pk")):
+        Case.objects.filter(pk=case.pk).update(metadata={field: "few" if number < 8 else "many"})
+    page = open_page(as_alice, project, f"?{urlencode({'field': field, 'value': 'few'})}")
+    assert f"{field} few only" in unescape(text_of(page))
+    assert "8 of 8" in text_of(page)
+
+
+def test_a_field_that_no_case_has_keeps_none(as_alice, project, three):
+    assert "Nothing is scored yet" in text_of(open_page(as_alice, project, "?field=-1&value=few"))
+
+
+def test_who_is_first_is_ahead_only_of_those_that_the_cases_put_below(as_alice, project):
+    """The first and the last share but the cases on which nobody differs, so those two cannot be told apart."""
+    tone, nothing, half = version_of(project, "Tone"), ["unscored: unparsed"] * 10, [0.5] * 30
+    told = {"high": [*nothing, *half, *[1.0] * 10], "middle": [0.5] * 50, "low": [*[0.0] * 10, *half, *nothing]}
+    for name, scores in told.items():
+        judged(experiment_of(project, 50, name), tone, scores)
+    page = open_page(as_alice, project)
+    assert places_of(page) == ["1–2", "2", "2–3"]
+    assert "high is ahead of" not in text_of(page)
+    assert "None is ahead of high on Tone, which cannot be told apart from low." in text_of(page)
 
 
 def test_what_is_counted_in_a_slice_opens_those_cases_alone(as_alice, project, three, tone):

@@ -61,6 +61,14 @@ def test_the_correction_makes_of_the_same_difference_a_tie_again(project):
     assert str(runs[1].pk) in found["places"][str(runs[0].pk)][2]
 
 
+def test_no_more_cases_are_asked_for_where_only_the_correction_ties(project):
+    # Differences of 0.03 ± 0.065 over 40 cases: t = 2.9, p = 0.006, which is not below 0.05 / 21.
+    first = [0.6 + 0.03 + (0.065 if number % 2 else -0.065) for number in range(40)]
+    found = asked(runs_of(project, first, [0.6] * 40, *(shuffled(40, word) for word in "abcde")))
+    assert found["pairs"] == 21
+    assert found["advice"] == "Places 1 and 2 would be told if they were the only two."
+
+
 def test_lower_may_be_the_better_direction(project):
     first, second = runs_of(project, [0.9] * 6 + [0.8], [0.1, 0.2] * 3 + [0.1], direction="lower")
     assert asked([first, second])["places"][str(second.pk)] == [1, 1, []]

@@ -458,6 +458,17 @@ def test_several_results_stand_beside_one_baseline(as_alice, three):
     ]
 
 
+def test_several_results_are_not_called_several_evaluators(as_alice, project):
+    """Each gain is told alone, and not any more where there are four."""
+    version = version_of(project, "Facts")
+    theirs, *others = (experiment_of(project, 40, name) for name in ("old", "one", "two", "three", "four"))
+    judged(theirs, version, [0.5] * 40)
+    for each in others:
+        judged(each, version, [0.5 + 0.01 + (0.028 if number % 2 else -0.028) for number in range(40)])  # p = 0.03
+    response = against(as_alice, others[0], theirs, also=",".join(str(each.pk) for each in others[1:]))
+    assert words_of(response).count("told alone, but among 4 judged at once it may be chance") == 4
+
+
 def test_only_cases_that_all_answered_are_rows_of_several(as_alice, three):
     mine, theirs, third = three
     third.output_set.order_by("pk")[2].delete()

@@ -86,7 +86,7 @@ class Figure:
         if self.coverage < ENOUGH_COVERAGE:
             return f"only {count(told.n)} of {count(told.asked)} pairs have a score from both"
         if self.alone_verdict != CANNOT_TELL:
-            return f"told alone, but among {self.judged} evaluators it may be chance"
+            return f"told alone, but among {self.judged} judged at once it may be chance"
         if told.value is None or told.deviation is None:
             return told.refused or ""
         more = cases_to_tell(told.value, told.deviation, told.clusters)
