@@ -154,7 +154,7 @@ def follow(experiment: Experiment) -> None:
 
 
 def _prepared(run: Run) -> Run:
-    prepare(run.pk)
+    prepare(run.pk, wakes=True)
     run.refresh_from_db()
     return run
 
@@ -182,8 +182,11 @@ def _check_pair(needs: Needs, experiment: Experiment, baseline: Experiment | Non
         raise CannotStart("The two results answer different data sets, so there are no cases that both have.")
 
 
-def prepare(run_id: int) -> None:
-    """Write the rows and slices that a run lacks, then let it be worked on. Safe to repeat and to interrupt."""
+def prepare(run_id: int, *, wakes: bool = False) -> None:
+    """Write the rows and slices that a run lacks, then let it be worked on. Safe to repeat and to interrupt.
+
+    A run that was stopped, perhaps just now, only goes on if this `wakes` it.
+    """
     after, size = 0, None
     asks = Run.objects.filter(pk=run_id, purpose=Purpose.ANSWERS).exists()
     end_of_batch = cases.end_of_batch if asks else _end_of_batch
@@ -197,7 +200,7 @@ def prepare(run_id: int) -> None:
                 _reopen(run)
         after = upto
     with transaction.atomic():
-        _activate(run_id)
+        _activate(run_id, wakes)
 
 
 def _work(version: EvaluatorVersion) -> Work:
@@ -292,8 +295,10 @@ def _reopen(run: Run) -> None:
         Run.objects.filter(pk=run.pk).update(state=RunState.PREPARING, finished_at=None)
 
 
-def _activate(run_id: int) -> None:
+def _activate(run_id: int, wakes: bool) -> None:
     run = Run.objects.select_for_update().get(pk=run_id)
+    if run.state in STOPPED and not wakes:
+        return
     if run.state == RunState.PREPARING or Slice.objects.filter(OPEN, run=run).exists():
         goes_on = {} if run.state == RunState.ACTIVE else {"ends_at": deadline(run), "stop_reason": ""}
         Run.objects.filter(pk=run_id).update(

@@ -19,10 +19,12 @@ from evaluators.core import Score, Status, Why
 from experiments.ledger import verbs
 from experiments.ledger.claim import TOGETHER, _lease_slices, claim
 from experiments.ledger.finish import close_slices, finish_run
+from experiments.ledger.progress import progress
 from experiments.ledger.settle import Book, settle
-from experiments.ledger.start import start
+from experiments.ledger.start import prepare, start
 from experiments.ledger.turn import work
 from experiments.models import Evaluation, Run, RunState, Slice
+from tests.experiments.conftest import add_outputs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_kinds")]
 
@@ -96,3 +98,17 @@ def test_nothing_is_taken_of_a_run_that_was_stopped_in_the_meantime(make_experim
     verbs.stop(run)
     assert _lease_slices(seen_active, leases.take("cpu").pk, TOGETHER, 8) == []
     assert not Slice.objects.filter(lease__isnull=False).exists()
+
+
+def test_outputs_that_come_while_a_run_is_being_stopped_do_not_wake_it(make_experiment, make_version, alice):
+    experiment = make_experiment(3)
+    experiment.output_set.last().delete()
+    run = start(make_version("length"), experiment, alice)
+    verbs.stop(run)
+    add_outputs(experiment)
+    prepare(run.pk)  # by somebody who saw it active
+    run.refresh_from_db()
+    assert (run.state, progress(run).pending) == (RunState.STOPPED, 3)
+    verbs.resume(run)
+    work("cpu")
+    assert progress(run).scored == 3

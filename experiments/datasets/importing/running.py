@@ -131,7 +131,7 @@ def _complete(hold: Hold, job: Import, dataset: Dataset) -> None:
         AuditEntry.note(job.project, job.author, "imported", f"{job.file_name} into {job.options['dataset']}")
         _drop_leftovers(job)
     for run in runs:  # a killed worker leaves them preparing, and the sweep goes on
-        prepare(run.pk)
+        prepare(run.pk, wakes=True)
 
 
 def _judges(job: Import) -> list[judging.Judge]:
