@@ -68,6 +68,19 @@ def test_a_wrong_output_is_named_and_the_right_ones_are_kept(studio, questions):
     assert (mended["id"], mended["is_open"]) == (caught.value.experiment["id"], False)
 
 
+def test_an_output_that_no_json_holds_is_named_and_the_others_are_kept(studio, questions):
+    rows = [
+        {"case": "case-0", "outputs": {"value": float("nan")}},
+        {"case": "case-1", "outputs": {"value": "half a character: \ud800"}},
+        {"case": "case-2", "outputs": {"value": {1, 2}}},
+        {"case": "case-3", "outputs": {"value": "right"}},
+    ]
+    with pytest.raises(Rejected, match="case-0: JSON cannot hold it: Out of range float") as caught:
+        studio.submit("pipeline", questions, rows)
+    assert [fault["case"] for fault in caught.value.faults] == ["case-0", "case-1", "case-2"]
+    assert caught.value.accepted == 1
+
+
 def test_a_file_gets_an_address(studio, tmp_path, settings):
     files = {**settings.STORAGES["default"], "OPTIONS": {"location": tmp_path / "kept"}}
     settings.STORAGES = {**settings.STORAGES, "default": files}

@@ -1,5 +1,6 @@
 """`evalstudio-gate` as CI runs it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,26 @@ def test_what_cannot_be_decided_is_2_and_says_why(experiment, words, changed, sa
     assert said in capsys.readouterr().err
     error = ElementTree.parse(tmp_path / "gate.xml").getroot().find(".//error")
     assert said in error.get("message")
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+def test_a_report_that_cannot_be_written_is_2(experiment, option, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    words = [str(experiment.pk), "--require", "tone >= 0.7", option, str(tmp_path / "file" / "gate")]
+    assert main(words) == 2
+    told = capsys.readouterr()
+    assert "PASSED: experiment" in told.out
+    assert str(tmp_path / "file") in told.err
+
+
+@pytest.mark.parametrize(("limit", "code"), [(0.7, 0), (0.99, 1)])
+def test_a_log_that_lacks_a_sign_decides_nothing(experiment, limit, code):
+    command = [Path(sys.executable).parent / "evalstudio-gate", str(experiment.pk), "--require", f"tone >= {limit}"]
+    ended = subprocess.run(
+        command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (code, b"")
+    assert b"tone \\u2265" in ended.stdout
 
 
 def test_the_command_is_installed_with_the_package(experiment):

@@ -36,10 +36,10 @@ GATE = "def test_quality(evalstudio_gate):\n    evalstudio_gate({pk}, ['tone >= 
 
 
 def test_an_open_gate_passes_its_test_and_is_told(experiment, run_suite, tmp_path):
-    ended = run_suite(GATE.format(pk=experiment.pk, limit=0.7), "--evalstudio-markdown", "gate.md")
+    ended = run_suite(GATE.format(pk=experiment.pk, limit=0.7), "--evalstudio-markdown", "new/gate.md")
     assert ended.returncode == 0, ended.stdout
     assert "passed     tone ≥ 70.0 %: 90.0 %" in ended.stdout
-    assert (tmp_path / "gate.md").read_text().startswith("### EvalStudio: passed")
+    assert (tmp_path / "new" / "gate.md").read_text().startswith("### EvalStudio: passed")
 
 
 def test_a_shut_gate_fails_its_test(experiment, run_suite, tmp_path):

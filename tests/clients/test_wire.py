@@ -124,6 +124,13 @@ def test_what_is_no_evalstudio_is_refused(server, wire, answer):
         wire.get("runs/")
 
 
+@pytest.mark.parametrize("answer", [b'{"ok": true}', b"[]", b"7"])
+def test_a_list_that_is_no_page_is_refused(server, wire, answer):
+    server.answers = [(200, {}, answer)]
+    with pytest.raises(Refused, match="does not answer as EvalStudio does"):
+        list(wire.pages("runs/"))
+
+
 @pytest.mark.parametrize(
     ("asked", "least", "most"),
     [("3600", 60, 60), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.3, 0.7), ("soon", 0.3, 0.7), ("-5", 0.3, 0.7)],

@@ -79,6 +79,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = ERROR
     path, reports = config.getoption("--evalstudio-markdown"), config.stash[REPORTS]
     if path is not None and reports:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(report.markdown() for report in reports), encoding="utf-8")
 
 

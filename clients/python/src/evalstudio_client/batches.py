@@ -12,11 +12,22 @@ BATCH_BYTES = 4_000_000  # unpacked
 BATCH_S = 5.0  # an output waits no longer than this for others, once the next one is there
 
 
-def batches(outputs: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def encoded(body: Any) -> bytes:
+    """As it travels. Raises TypeError and ValueError for what JSON cannot hold, such as NaN or half a character."""
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def batches(outputs: Iterable[Mapping[str, Any]], faults: list[dict[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """The outputs in batches, without those that JSON cannot hold, which become `faults`."""
     batch: list[Mapping[str, Any]] = []
     size, began = 0, time.monotonic()
     for output in outputs:
-        weight = len(json.dumps(output, ensure_ascii=False).encode())
+        try:
+            weight = len(encoded(output))
+        except (TypeError, ValueError) as error:
+            case = output.get("case", "") if isinstance(output, Mapping) else ""
+            faults.append({"case": str(case), "message": f"JSON cannot hold it: {error}."})
+            continue
         full = len(batch) == BATCH_ROWS or size + weight > BATCH_BYTES or time.monotonic() - began > BATCH_S
         if batch and full:
             yield batch

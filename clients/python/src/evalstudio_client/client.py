@@ -95,7 +95,7 @@ class EvalStudio:
             return experiment
         faults: list[JSON] = []
         accepted = 0
-        for batch in batches(outputs):
+        for batch in batches(outputs, faults):
             taken = self._append(experiment["id"], batch)
             accepted += taken["accepted"] + taken["unchanged"]
             faults += taken["errors"]

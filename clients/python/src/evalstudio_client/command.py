@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +22,20 @@ Exit codes: 0 the gate is open, 1 a check failed, 2 nothing could be decided."""
 
 def main(words: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(words)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a log that lacks “≥” must not decide
     try:
         report = _decide(asked)
-    except (EvalStudioError, ValueError) as error:
-        print(f"evalstudio-gate: {error}", file=sys.stderr)
-        _write(asked.junit, junit_of_error(str(error)))
+        print(report)
+        _write(asked.junit, report.junit())
+        _write(asked.markdown, report.markdown())
+    except Exception as error:  # noqa: BLE001 - whatever it is, an exit code of 1 would call it a failed check
+        expected = isinstance(error, EvalStudioError | ValueError | OSError)
+        sentence = str(error) if expected else f"{type(error).__name__}: {error}"
+        print(f"evalstudio-gate: {sentence}", file=sys.stderr)
+        with suppress(OSError):
+            _write(asked.junit, junit_of_error(sentence))
         return ERROR
-    print(report)
-    _write(asked.junit, report.junit())
-    _write(asked.markdown, report.markdown())
     return PASSED if report.passed else FAILED
 
 

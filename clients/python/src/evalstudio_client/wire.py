@@ -6,7 +6,6 @@ Every request of the client may be repeated without harm, since EvalStudio knows
 from __future__ import annotations
 
 import gzip
-import json
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 
 import httpx
 
+from evalstudio_client.batches import encoded
 from evalstudio_client.errors import Refused, Unreachable
 
 TRIES = 6
@@ -22,6 +22,7 @@ LATER = frozenset((429, 500, 502, 503, 504))  # worth asking again
 HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)  # not worth it: the request itself is wrong
 LONGEST_PAUSE_S = 60.0
 WORTH_PACKING = 1_000  # bytes
+NOT_OURS = "This address does not answer as EvalStudio does."
 JSON = dict[str, Any]
 
 
@@ -57,7 +58,7 @@ class Wire:
         return self._send("GET", path, params=given)
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        content = json.dumps(body or {}, ensure_ascii=False, allow_nan=False).encode()
+        content = encoded(body or {})
         headers = {"Content-Type": "application/json"}
         if len(content) > WORTH_PACKING:
             content = gzip.compress(content, compresslevel=5, mtime=0)
@@ -72,6 +73,8 @@ class Wire:
         after = None
         while True:
             page = self.get(path, limit=200, after=after, **query)
+            if not (isinstance(page, dict) and {"results", "next"} <= page.keys()):
+                raise Refused(200, NOT_OURS)
             yield from page["results"]
             after = page["next"]
             if after is None:
@@ -98,7 +101,7 @@ def _read(answer: httpx.Response) -> Any:
         try:
             return answer.json()
         except ValueError:
-            raise Refused(answer.status_code, "This address does not answer as EvalStudio does.") from None
+            raise Refused(answer.status_code, NOT_OURS) from None
     try:
         problem = answer.json()
         detail, errors = str(problem["detail"]), problem.get("errors", [])
