@@ -26,6 +26,7 @@ SHARES = ((0.0, SHEET), (1.0, ACCENT))  # colour scale of shares and counts
 DELTAS = ((0.0, WORSE), (0.5, SHEET), (1.0, BETTER))  # colour scale of differences, zero in the middle
 
 SHOWN_ROWS = 500
+OURS = ("hovertemplate", "customdata")  # markup of our own, and addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,17 @@ class Chart:
         """The figure for a data block of a page, safe there: no character in it can end the block."""
         figure = self.figure if isinstance(self.figure, dict) else self.figure.to_plotly_json()
         layout = {key: value for key, value in figure.get("layout", {}).items() if key != "template"}
-        drawn = {"data": figure["data"], "layout": {**layout, "height": self.height}}
+        drawn = _plain({"data": figure["data"], "layout": {**layout, "height": self.height}})
         text = orjson.dumps(drawn, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS).decode()
         return SafeString(text.replace("<", "\\u003c").replace("&", "\\u0026"))
+
+
+def _plain(value: Any) -> Any:
+    """With every text as it is read: plotly takes tags in it for markup, links among them. OURS stay as they are."""
+    if isinstance(value, str):
+        return value.replace("&", "&amp;").replace("<", "&lt;")
+    if isinstance(value, dict):
+        return {name: each if name in OURS else _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple) and not isinstance(next(iter(value), None), int | float):
+        return [_plain(each) for each in value]
+    return value

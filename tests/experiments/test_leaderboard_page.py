@@ -258,6 +258,20 @@ def test_charts_show_costs_cases_and_lines(as_alice, project, three, tone):
     assert "How systems came along" in text
 
 
+def test_systems_of_one_name_have_a_row_each_in_the_map_of_cases(as_alice, project, three, tone):
+    """Of a long name the chart shows the beginning."""
+    long = [experiment_of(project, 20, f"an assistant with a very long name, prompt {number}") for number in (1, 2)]
+    again = experiment_of(project, 20, "worst")
+    for each in (*long, again):
+        judged(each, tone, FAIR)
+    chosen = [*long, again, three["worst"], three["best"]]
+    query = "&".join(f"result={each.pk}" for each in chosen)
+    charts = open_page(as_alice, project, f"?{query}", name="leaderboard-charts").context["charts"]
+    trace = next(chart for chart in charts if chart.title == "Where systems differ").figure["data"][0]
+    assert len(set(trace["y"])) == len(trace["z"]) == 5
+    assert {f"worst #{again.pk}", f"worst #{three['worst'].pk}", "best"} < set(trace["y"])
+
+
 def test_nothing_to_show_says_what_to_do(as_alice, project):
     assert "No results yet" in text_of(open_page(as_alice, project))
     experiment_of(project, 3)

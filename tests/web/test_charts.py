@@ -1,6 +1,7 @@
 """Charts: figures that plotly accepts, data that cannot leave its block, tables that say the same; drawn for real."""
 
 import json
+from html import unescape
 
 import numpy
 import pytest
@@ -42,6 +43,17 @@ def test_no_text_of_people_can_end_the_data_block():
     assert evil not in html
     assert "<img" not in html
     assert html.count("</script>") == 1
+
+
+def test_no_text_of_people_is_markup_of_a_chart():
+    """Plotly would make a link of the first and lose a part of the others."""
+    said = ['<a href="https://evil.example">sign in</a>', "a<br>b", "R&amp;D"]
+    trace = {"type": "bar", "name": said[0], "x": said, "y": [1, 2, None], "customdata": ["/?a=1&b=2"] * 3}
+    (drawn,) = json.loads(chart_of({**trace, "hovertemplate": "%{y}<extra></extra>"}).json)["data"]
+    assert [unescape(each) for each in drawn["x"]] == said
+    assert not [each for each in (*drawn["x"], drawn["name"]) if "<" in each]
+    assert (drawn["y"], drawn["customdata"][0]) == ([1, 2, None], "/?a=1&b=2")
+    assert drawn["hovertemplate"] == "%{y}<extra></extra>"
 
 
 def test_a_long_table_says_how_many_rows_it_leaves_out():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -83,8 +84,8 @@ def telling_cases(
     at = {run: place for place, run in enumerate(found["runs"])}
     shown = [(entrant, judged.cells[entrant.pk]) for entrant in rows if entrant.pk in judged.cells]
     shown = [(entrant, cell) for entrant, cell in shown if cell.run.pk in at][:MOST_ROWS]
-    names, n = [_short(entrant) for entrant, _ in shown], len(found["runs"])
-    cases = [keys.get(case, "?") for case in found["cases"]]
+    names, n = _told_apart([(entrant.pk, _short(entrant)) for entrant, _ in shown]), len(found["runs"])
+    cases = _told_apart([(case, keys.get(case, "?")) for case in found["cases"]])
     scores = [found["scores"][at[cell.run.pk]] for _, cell in shown]
     urls = [_urls(entrant, cell.run.pk, found["outputs"][at[cell.run.pk]]) for entrant, cell in shown]
     trace = {
@@ -171,6 +172,12 @@ def _or_zero(end: float | None, value: float | None) -> float:
 
 def _short(entrant: Entrant) -> str:
     return numbers.clip(entrant.experiment.system.name, LABEL)
+
+
+def _told_apart(names: Sequence[tuple[int, str]]) -> list[str]:
+    """Names with their ids where several are the same: an axis has one place for each name."""
+    counted = Counter(name for _, name in names)
+    return [f"{name} #{pk}" if counted[name] > 1 else name for pk, name in names]
 
 
 def _urls(entrant: Entrant, run_id: int, outputs: Sequence[int | None]) -> list[str | None]:
