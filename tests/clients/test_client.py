@@ -1,5 +1,7 @@
 """The client against a live server with real turns of a worker."""
 
+import time
+
 import pytest
 from evalstudio_client import EvalStudio, NotFound, Refused, Rejected, StillRunning, Unreachable
 
@@ -124,6 +126,14 @@ def test_waiting_ends_with_the_reasons_of_what_has_not_run(studio, questions, sh
         studio.wait(runs, timeout_s=0)
     assert caught.value.why
     assert Evaluation.objects.filter(settled_at=None).count() == 2
+
+
+def test_waiting_does_not_end_before_its_time(studio, questions, short):
+    runs = studio.evaluate(studio.submit("pipeline", questions, outputs(1)), ["Short"])
+    began = time.monotonic()
+    with pytest.raises(StillRunning):
+        studio.wait(runs, timeout_s=0.9)  # in the midst of a pause
+    assert time.monotonic() - began >= 0.9
 
 
 def test_a_wrong_token_a_wrong_project_and_too_little_right_are_refused(live_server, project, bob, studio, secret):

@@ -236,13 +236,14 @@ class EvalStudio:
             now = [self._wire.get(f"runs/{pk}/") for pk in ids]
             if progress is not None:
                 progress(now)
-            left = [run for run in now if not is_over(run)]
-            if not left:
+            going = [run for run in now if not is_over(run)]
+            if not going:
                 return now
-            if time.monotonic() - began + pause > timeout_s:
-                why = [waiting["why"] for run in left for waiting in self._wire.get(f"runs/{run['id']}/waiting/")]
-                raise StillRunning(left, why)
-            time.sleep(pause)
+            left_s = began + timeout_s - time.monotonic()
+            if left_s <= 0:
+                why = [waiting["why"] for run in going for waiting in self._wire.get(f"runs/{run['id']}/waiting/")]
+                raise StillRunning(going, why)
+            time.sleep(min(pause, left_s))
             pause = min(POLL_S[1], pause * 1.5)
 
     def gate(
