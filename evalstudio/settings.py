@@ -192,7 +192,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["evalstudio.web.sound_json.QuotingJSON"],
     "DEFAULT_THROTTLE_CLASSES": ["evalstudio.projects.allowance.PerToken"],
     "DEFAULT_PARSER_CLASSES": ["evalstudio.web.sound_json.SoundJSON"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -1,4 +1,4 @@
-"""How the API reads JSON: plain or gzipped, never more than it may have, never nested without end."""
+"""How the API reads JSON, plain or gzipped, never more than it may have, never nested without end; and writes it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import JSONParser
+from rest_framework.renderers import JSONRenderer
 
 from evalstudio.web.foreign import MOST_DEPTH, is_too_deep
 
@@ -38,6 +39,17 @@ class SoundJSON(JSONParser):
         if is_too_deep(data):
             raise ParseError(f"The JSON is nested more than {MOST_DEPTH} levels deep.")
         return data
+
+
+class QuotingJSON(JSONRenderer):
+    """JSON of an answer, which may quote what was sent: half a character goes back escaped, as it came."""
+
+    def render(self, data: Any, *context: Any) -> Any:
+        try:
+            return super().render(data, *context)
+        except UnicodeEncodeError:
+            self.ensure_ascii = True
+            return super().render(data, *context)
 
 
 def _read(stream: Any, headers: Mapping[str, str]) -> bytes:

@@ -83,6 +83,15 @@ def test_a_wrong_output_names_its_case_and_the_reason_and_the_others_are_kept(ca
     }
 
 
+@pytest.mark.parametrize("wrong", [b'{"case": "a\\ud800"}', b'{"case": "b", "half \\ud800": 1}'])
+def test_half_a_character_in_a_wrong_output_is_quoted(send_raw, wrong):
+    sent = send_raw(b'{"outputs": [{"case": "a", "outputs": {"value": "4"}}, %b]}' % wrong)
+    assert sent.status_code == 422
+    (error,) = sent.json()["errors"]
+    assert error["field"] == "outputs[1]"
+    assert "\ud800" in error["case"] + error["message"]
+
+
 def test_several_attempts_of_a_case_stand_side_by_side(call, opened):  # noqa: F811
     rows = [{"case": "a", "attempt": n, "outputs": {"value": str(n)}} for n in range(3)]
     assert call("post", f"experiments/{opened}/outputs/", {"outputs": rows}).json()["accepted"] == 3
