@@ -219,14 +219,21 @@ def design_effect(right: Moments) -> float:
 
 
 def contributions(
-    counts: Counts, labels: tuple[str, ...], a: int, b: int, *, label: str = "", of: str = MACRO
+    counts: Counts,
+    labels: tuple[str, ...],
+    a: int,
+    b: int,
+    *,
+    label: str = "",
+    of: str = MACRO,
+    leaves_out: bool = False,
 ) -> tuple[float, Influences]:
     """A figure of one label, or an average, and what a case with each pair of labels contributes to it.
 
     The mean of the contributions is the figure, so differences between two tables of the same cases follow from theirs.
-    Pairs that are left out contribute the figure itself.
+    Pairs that are left out contribute the figure itself. `leaves_out` says that labels have scores (see above).
     """
-    table = _Table.of(counts, labels)
+    table = _Table.of(counts, labels, leaves_out)
     if label:
         about = {pair: n for pair, n in table.counts.items() if label in pair}  # others contribute the figure itself
         table = replace(table, averaged=(label,), counts=about)

@@ -96,7 +96,7 @@ def gains(ours: Classified, theirs: Classified) -> Gains | None:
 
     average = classes.positive or classes.average
     named = f" of “{average}”" if classes.positive else f", {average}"
-    whole = {"of": average} if average in AVERAGES else {"label": average}
+    whole = {"of": average, "leaves_out": classes.has_scores} if average in AVERAGES else {"label": average}
     return Gains(
         pairs,
         [gain("Accuracy", kind=None), *(gain(f"{name}{named}", kind=kind, **whole) for name, kind in KINDS)],

@@ -27,7 +27,7 @@ from experiments.models import (
     Slice,
 )
 from tests.experiments.judged import add_case, add_output, experiment_of, judged, version_of
-from tests.experiments.scored_labels import ANIMALS, ANSWERS, classifier, drawn, scored
+from tests.experiments.scored_labels import ANIMALS, ANSWERS, classifier, drawn, scored, scored_experiment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIX = {"abs": 1e-6}
@@ -407,6 +407,21 @@ def test_two_results_stand_beside_each_other_with_verdicts(project, as_alice):
     assert [each["label"] for each in told_of["per_class"]] == ["billing", "contract", "other"]
     back = as_alice.get(f"/api/projects/{project.slug}/runs/{other.pk}/classes/beside/{run.pk}/").json()
     assert back["whole"][0]["verdict"] == "worse"
+
+
+def test_the_average_beside_another_result_is_that_of_the_result_alone(project, as_alice):
+    """A label that no case has and none is called takes no part in either."""
+    declared = {"labels": ["billing", "contract", "never", "other"], "average": "macro"}
+    run = scored(project, drawn(60), system="a", **declared)
+    other = start(run.version, scored_experiment(project, drawn(60, seed=2), "b"))
+    work("cpu")
+    told_of = as_alice.get(f"/api/projects/{project.slug}/runs/{run.pk}/classes/beside/{other.pk}/").json()
+    found = classified(run, Asked()).found
+    alone = {"Precision, macro": found.precision, "Recall, macro": found.recall, "F1, macro": found.f1}
+    beside = {each["figure"]: each for each in told_of["whole"]}
+    for name, figure in alone.items():
+        assert beside[name]["value"] == pytest.approx(figure.value)
+        assert beside[name]["value"] - beside[name]["baseline"] == pytest.approx(beside[name]["difference"]["value"])
 
 
 def test_a_result_beside_itself_in_all_but_name_cannot_be_told_apart(project, as_alice):
