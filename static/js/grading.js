@@ -6,15 +6,17 @@ const frame = document.querySelector("[data-grading]");
 const stage = document.getElementById("g-stage");
 const following = document.getElementById("g-following");
 const notice = document.getElementById("g-offline");
-const outboxKey = `grades-${frame.dataset.queue}`;
-const draftKey = (item) => `grade-draft-${item}`;
+const outboxKey = `grades-${frame.dataset.person}-${frame.dataset.queue}`; // others may sign in on this device
+const draftKey = (item) => `grade-draft-${frame.dataset.person}-${item}`;
 const behind = []; // ids of items graded on this page, the latest last
 let shownAt = performance.now();
 let sending = null; // the promise of a sending under way
 let drafting;
 
+const unstored = new Map(); // what this device has no room for, as long as the page is open
 const store = {
   read(key, otherwise) {
+    if (unstored.has(key)) return unstored.get(key);
     try {
       return JSON.parse(localStorage.getItem(key)) ?? otherwise;
     } catch {
@@ -25,8 +27,9 @@ const store = {
     try {
       if (value === null) localStorage.removeItem(key);
       else localStorage.setItem(key, JSON.stringify(value));
+      unstored.delete(key);
     } catch {
-      /* Storage is off or full: the server still has the draft. */
+      unstored.set(key, value);
     }
   },
 };
@@ -91,7 +94,8 @@ function submit(act) {
   delete said.csrfmiddlewaretoken;
   said.do = act;
   said.seconds = ((performance.now() - shownAt) / 1000).toFixed(1);
-  store.write(outboxKey, [...store.read(outboxKey, []), { url: sent.action, item, said }]);
+  const id = `${item}-${Date.now()}`;
+  store.write(outboxKey, [...store.read(outboxKey, []), { id, url: sent.action, item, said }]);
   store.write(draftKey(item), null);
   if (act !== "skip") behind.push(item);
   const next = waiting();
@@ -107,9 +111,13 @@ async function empty() {
     for (let outbox = store.read(outboxKey, []); outbox.length; outbox = store.read(outboxKey, [])) {
       const [first] = outbox;
       const body = new URLSearchParams({ ...first.said, shown: article()?.dataset.item ?? "" });
-      const reply = await fetch(first.url, { method: "POST", body, headers: headers(), redirect: "error" });
+      const reply = await fetch(first.url, { method: "POST", body, headers: headers(), redirect: "manual" });
       if (reply.status >= 500 || reply.status === 429) throw new Error(`status ${reply.status}`);
-      store.write(outboxKey, store.read(outboxKey, []).slice(1));
+      if (isRefused(reply)) {
+        tellRefused();
+        return;
+      }
+      store.write(outboxKey, store.read(outboxKey, []).filter((one) => one.id !== first.id)); // another tab sends, too
       await arrived(reply, first);
     }
     tellWaiting(0);
@@ -128,7 +136,7 @@ async function arrived(reply, sent) {
     return;
   }
   if (!reply.ok) {
-    say(reply.status === 403 ? "You may not grade here any more." : "This item is no longer there; its grade was not kept.");
+    say("This item is no longer there; its grade was not kept.");
     return;
   }
   const got = fragment(await reply.text());
@@ -139,17 +147,30 @@ async function arrived(reply, sent) {
   else showNone();
 }
 
+// Who has been signed out is led to the door; a page from before they signed in again holds a token that is no longer good.
+const isRefused = (reply) => reply.type === "opaqueredirect" || reply.status === 401 || reply.status === 403;
+
 function tellWaiting(count) {
-  notice.hidden = !count;
   const grades = count === 1 ? "1 grade waits" : `${count} grades wait`;
-  notice.querySelector("span").textContent = `${grades} for the connection, kept on this device. Go on if you like.`;
+  tell(count, `${grades} for the connection, kept on this device. Go on if you like.`);
+}
+
+function tellRefused() {
+  const count = store.read(outboxKey, []).length;
+  const grades = count === 1 ? "1 grade is" : `${count} grades are`;
+  tell(count, `The server takes no grades from this page now. Sign in again and reload it: ${grades} kept on this device.`);
+}
+
+function tell(count, text) {
+  notice.hidden = !count;
+  notice.querySelector("span").textContent = text;
 }
 
 // What was done last must have arrived, or else the server would take back, or bring, what was done before.
 async function bring(url, options) {
   await send();
   if (store.read(outboxKey, []).length) return say("The last grade is still on its way.");
-  const reply = await fetch(url, { headers: headers(), ...options }).catch(() => null);
+  const reply = await fetch(url, { headers: headers(), redirect: "manual", ...options }).catch(() => null);
   if (!reply?.ok) return say("The server cannot be reached, or the item is gone.");
   if (reply.status === 204) return say("There is nothing to undo.");
   const current = article();
@@ -166,7 +187,8 @@ stage.addEventListener("input", () => {
   clearTimeout(drafting);
   drafting = setTimeout(async () => {
     const kept = typed.querySelector("[data-kept]");
-    const reply = await fetch(typed.dataset.draftUrl, { method: "POST", body: new URLSearchParams(said), headers: headers() }).catch(() => null);
+    const sent = { method: "POST", body: new URLSearchParams(said), headers: headers(), redirect: "manual" };
+    const reply = await fetch(typed.dataset.draftUrl, sent).catch(() => null);
     if (!kept.isConnected) return;
     kept.textContent = reply?.ok ? await reply.text() : "Draft kept on this device";
   }, 800);

@@ -2,8 +2,10 @@
 
 import re
 import time
+from contextlib import nullcontext
 
 import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
 from annotations.holding import at_hand
@@ -144,6 +146,87 @@ def test_two_tabs_of_one_person_do_no_harm(open_queue, make_queue, context):
         expect(tab.locator("[aria-busy]")).to_have_count(0)
     expect(done(other)).to_have_text(re.compile("[234]"))
     assert Grade.objects.filter(is_current=True).count() == Reservation.objects.filter(is_done=1).count()
+
+
+def test_two_tabs_that_send_what_waits_at_once_lose_none_of_it(open_queue, make_queue, context, troubles):
+    """Both tabs have the first grade under way; the first tab loses its connection before the second one."""
+    queue = make_queue(6)
+    one = open_queue(queue)
+    held = []
+    one.route("**/items/*/grade/", lambda route: route.abort() if held else held.append(route))
+    for key in "12":
+        with one.expect_request("**/items/*/grade/") if key == "1" else nullcontext():
+            one.keyboard.press(key)
+            one.keyboard.press("Enter")
+    other = context.new_page()
+    others = []
+    other.route("**/items/*/grade/", lambda route: route.continue_() if others else others.append(route))
+    with other.expect_request("**/items/*/grade/"):
+        other.goto(one.url)
+    held[0].continue_()
+    expect(one.locator("#g-offline")).to_contain_text("1 grade waits")
+    others[0].continue_()
+    expect(other.locator("#g-progress b")).to_have_text("2")
+    assert sorted(Grade.objects.values_list("label", flat=True)) == ["Bad", "Good"]
+    other.close()
+    troubles[:] = [each for each in troubles if "ERR_FAILED" not in each]
+
+
+def test_who_was_signed_out_keeps_their_grades_until_they_sign_in_again(
+    open_queue, make_queue, context, live_server, people, troubles
+):
+    page = open_queue(make_queue(3))
+    context.clear_cookies()  # of the session, and of the token that the page has
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#g-offline")).to_contain_text("Sign in again and reload it: 1 grade is kept on this device.")
+    sign_in(page, live_server, people[0])
+    page.reload()
+    expect(done(page)).to_have_text("1")
+    assert Grade.objects.get().label == "Bad"
+    troubles[:] = [one for one in troubles if "403" not in one]
+
+
+def test_a_draft_of_somebody_who_is_signed_out_is_kept_on_the_device(open_queue, make_queue):
+    page = open_queue(make_queue(2))
+    Session.objects.all().delete()
+    page.locator("#g-stage textarea").fill("Half a thought")
+    expect(page.locator("#g-stage [data-kept]")).to_have_text("Draft kept on this device")
+
+
+def test_what_waits_on_a_device_is_never_somebody_elses(open_queue, make_queue, live_server, people, troubles):
+    page = open_queue(make_queue(4))
+    page.locator("#g-stage textarea").fill("Between us")
+    expect(page.locator("#g-stage [data-kept]")).to_have_text("Draft kept")
+    Reservation.objects.update(person=None, held_until=None, draft=None)  # as when their time has run out
+    page.route("**/items/*/grade/", lambda route: route.abort())
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#g-offline")).to_contain_text("1 grade waits")
+    sign_in(page, live_server, people[1])
+    page.reload()
+    page.unroute_all()
+    expect(page.locator("#g-stage textarea")).to_have_value("")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("1")
+    assert [(grade.person, grade.label) for grade in Grade.objects.select_related("person")] == [(people[1], "Bad")]
+    sign_in(page, live_server, people[0])
+    with page.expect_response("**/items/*/grade/"):
+        page.reload()
+    assert Grade.objects.get(person=people[0]).label == "Good"
+    troubles[:] = [one for one in troubles if "ERR_FAILED" not in one]
+
+
+def test_a_device_without_room_loses_no_grade(open_queue, make_queue, page):
+    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }")
+    open_queue(make_queue(2))
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("1")
+    assert Grade.objects.get().label == "Good"
 
 
 def test_what_is_asked_again_is_submitted_by_enter_or_changed_by_a_digit(open_queue, make_queue, people, alice):
