@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evalstudio.web.foreign import is_storable
 from experiments.datasets import versions
 from experiments.datasets.committing import Edit, Fault, own_key
 from experiments.datasets.contents import BadContent, Content
@@ -69,7 +70,7 @@ class Batch:
         number = self.dataset.latest_version if self.base is None else self.base
         spans = CaseSpan.objects.filter(dataset=self.dataset).at(number)
         found: dict[str, int] = {}
-        for step in in_steps([key for key in keys if "\0" not in key]):
+        for step in in_steps(list(filter(is_storable, keys))):
             found |= dict(spans.filter(key__in=step).values_list("key", "case_id"))
         return found
 

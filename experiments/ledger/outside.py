@@ -180,7 +180,7 @@ def _number(value: Any) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
+        number = math.nan if isinstance(value, bool) or "_" in str(value) else float(value)  # "0_1" is no number
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 <= number <= 1:

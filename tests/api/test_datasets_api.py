@@ -79,6 +79,7 @@ def test_edits_of_cases_that_changed_since_the_base_version_are_a_conflict(commi
         ({"add": [{"inputs": {"q": "nul \0"}}]}, "add[0]", "NUL"),
         ({"add": [{"inputs": [1]}]}, "add[0].inputs", "This is no object"),
         ({"change": [{"key": "z", "split": "x"}]}, "change[0].key", "no case with the key"),
+        ({"change": [{"key": "\ud800", "split": "x"}]}, "change[0].key", "control character"),
         ({"change": [{"key": "a", "inputs": {}}]}, "change[0].inputs", "A case needs an input."),
         ({"change": [{"key": "a", "split": 5 * ["x"]}]}, "change[0].split", "A split is text."),
         ({"remove": ["z"]}, "remove[0]", "no case with the key"),

@@ -108,6 +108,7 @@ def test_another_score_for_a_row_that_has_one_is_refused(run):
         ({"case": "case-000"}, "score", "Give a score from 0 to 1, or a label"),
         ({"case": "case-000", "score": 1.5}, "score", "A score is a number from 0 to 1, not 1.5."),
         ({"case": "case-000", "score": "nan"}, "score", "not nan"),
+        ({"case": "case-000", "score": "0_1"}, "score", "not 0_1"),
         ({"case": "case-000", "score": True}, "score", "not True"),
         ({"case": "case-000", "score": [1]}, "score", "not [1]"),
         ({"case": "case-000", "label": "good"}, "label", "What “good” counts is not known."),
