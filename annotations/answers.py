@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from annotations.models import Grade, GradeState, Item
 from annotations.queueing import config_of
 from annotations.sides import mirrored_option
+from evalstudio.web.foreign import storable
 from evaluators.kinds.human import HumanConfig
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import EnumScoring, OffScale
@@ -41,7 +42,7 @@ def read(
     said: Mapping[str, object], versions: Sequence[EvaluatorVersion], *, is_flipped: bool, cannot: bool = False
 ) -> dict[int, Answer]:
     """The answers by version id. What was said of exchanged sides is turned round. Raises BadAnswer."""
-    comment = str(said.get("comment") or "").replace("\r\n", "\n").strip()
+    comment = storable(str(said.get("comment") or "").replace("\r\n", "\n").strip())
     faults = {"comment": f"A comment has at most {MOST_COMMENT:,} characters."} if len(comment) > MOST_COMMENT else {}
     answers = {}
     for version in versions:

@@ -19,7 +19,7 @@ from annotations.progress import Progress, progress_of
 from annotations.screen import screen_of, with_all, with_sides
 from evalstudio.projects.access import ProjectRequest, project_page
 from evalstudio.projects.models import Role
-from evalstudio.web.foreign import id_in
+from evalstudio.web.foreign import id_in, storable
 from evalstudio.web.pages import wants_fragment
 
 REASONS = (
@@ -66,7 +66,7 @@ def item_grade(request: ProjectRequest, pk: int) -> HttpResponse:
     item = _item(request, pk)
     act = request.POST.get("do", "submit")
     if act == "skip":
-        skip(item, request.user, request.POST.get("reason", "")[:500])
+        skip(item, request.user, storable(request.POST.get("reason", "")[:500]))
         return _went_on(request, item.queue)
     subject = Subject.of(item)
     try:
@@ -91,7 +91,8 @@ def item_grade(request: ProjectRequest, pk: int) -> HttpResponse:
 def item_draft(request: ProjectRequest, pk: int) -> HttpResponse:
     """Keeps what has been typed so far, so that another device or a reload finds it, and says whether it did."""
     item = _item(request, pk)
-    fields = {name: value for name, value in request.POST.items() if name == "comment" or name.startswith("grade-")}
+    typed = {storable(name): storable(value) for name, value in request.POST.items()}
+    fields = {name: value for name, value in typed.items() if name == "comment" or name.startswith("grade-")}
     if sum(map(len, fields.values())) > MOST_DRAFT:
         return HttpResponse(status=413)
     is_kept = keep_draft(item, request.user, fields)

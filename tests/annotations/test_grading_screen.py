@@ -263,6 +263,19 @@ def test_without_javascript_an_item_is_graded_by_its_form(client, make_queue, pe
     assert Grade.objects.get().label == "Good"
 
 
+def test_text_that_no_database_holds_is_kept_without_what_it_cannot_hold(client, make_queue, people):
+    queue = make_queue(2)
+    client.force_login(people[0])
+    version, (first, second) = queue.versions.get(), queue.items.order_by("place")
+    client.get(f"/p/support/review/queues/{queue.pk}/grade/")
+    places = [f"/p/support/review/items/{item.pk}" for item in (first, second)]
+    client.post(f"{places[0]}/draft/", {"comment": "so\0 far"})
+    assert first.reservations.get().draft == {"comment": "so\ufffd far"}
+    client.post(f"{places[0]}/grade/", {f"grade-{version.pk}": "Good", "comment": "fi\0ne"})
+    client.post(f"{places[1]}/grade/", {"do": "skip", "reason": "not\0 mine"})
+    assert list(Grade.objects.order_by("pk").values_list("comment", flat=True)) == ["fi\ufffdne", "not\ufffd mine"]
+
+
 @pytest.mark.parametrize("width", [320, 1440])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_screen_passes_axe_and_fits(open_queue, make_queue, width, theme):
