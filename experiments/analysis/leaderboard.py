@@ -16,6 +16,7 @@ from evaluators.models import EvaluatorVersion
 from experiments.analysis.columns import columns
 from experiments.analysis.leaderboard_columns import Judged, Place, filled, is_clustered, judged_by, question_about
 from experiments.analysis.leaderboard_facts import slices_question, spending_of
+from experiments.analysis.pairing import names_of_each
 from experiments.analysis.slicing import EVERY_CASE, Slice
 from experiments.analysis.standing import ENOUGH_COVERAGE
 from experiments.analysis.working_out import answers
@@ -103,6 +104,11 @@ class Board:
     slices: Mapping[str, Any] = field(default_factory=dict)
     unjudged_systems: int = 0
     is_waiting: bool = False
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """What sentences call the systems, by experiment."""
+        return names_of_each(entrant.experiment for entrant in self.entrants)
 
     @property
     def pairs(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from experiments.analysis.exporting import harmless
 from experiments.analysis.leaderboard import Board, Entrant
+from experiments.analysis.leaderboard_columns import Place
 
 FIGURE = ("value", "low", "high", "n", "asked", "method")
 NAMED = 3  # systems in a sentence
@@ -18,42 +19,38 @@ def sentence_of(board: Board) -> str:
     """What the places prove, in one sentence; empty while they are being worked out or where there is none."""
     if board.ranked is None or board.ranked.answer is None:
         return ""
-    placed = [(place, entrant) for entrant in board.entrants if (place := board.place_of(entrant)) and place.low]
+    placed = [(place, entrant.pk) for entrant in board.entrants if (place := board.place_of(entrant)) and place.low]
     if len(placed) < 2:
         return ""
-    first = [entrant for place, entrant in placed if place.low == 1]
-    best = next(place for place, _ in placed if place.low == 1)
-    if len(first) == 1 and best.high != 1:
-        return _alone(first[0], [each for _, each in placed if _key(board, each) in best.tied_with], board.ranked.title)
-    if len(first) == 1:
-        others = f"all {len(placed) - 1} others" if len(placed) > 2 else _name(placed[0][1], placed[1][1], first[0])
-        return f"{first[0].experiment.system.name} is ahead of {others} on {board.ranked.title}."
-    names = sorted(entrant.experiment.system.name for entrant in first)
-    if len(first) > NAMED:
-        return f"{len(first)} of {len(placed)} may be the best on {board.ranked.title}: the cases cannot tell."
-    told = f"{', '.join(names[:-1])} and {names[-1]} cannot be told apart on {board.ranked.title}"
-    return f"{told}{_dearer(first)}."
+    title, best = board.ranked.title, [(place, pk) for place, pk in placed if place.low == 1]
+    if len(best) == 1:
+        return _first(board, *best[0], [pk for _, pk in placed if pk != best[0][1]])
+    if len(best) > NAMED:
+        return f"{len(best)} of {len(placed)} may be the best on {title}: the cases cannot tell."
+    tied = _listed([board.names[pk] for _, pk in best], "and")
+    return f"{tied} cannot be told apart on {title}{_dearer(board, {pk for _, pk in best})}."
 
 
-def _key(board: Board, entrant: Entrant) -> str:
+def _first(board: Board, place: Place, first: int, others: list[int]) -> str:
+    """Nobody is above the first; it is ahead only where all others are proven below it."""
     assert board.ranked
-    return str(board.ranked.cells[entrant.pk].run.pk)
+    name, title = board.names[first], board.ranked.title
+    if place.high == 1:
+        beaten = board.names[others[0]] if len(others) == 1 else f"all {len(others)} others"
+        return f"{name} is ahead of {beaten} on {title}."
+    tied = [board.names[pk] for pk in others if str(board.ranked.cells[pk].run.pk) in place.tied_with]
+    beside = _listed(tied, "or") if len(tied) <= NAMED else f"{len(tied)} others"
+    return f"None is ahead of {name} on {title}, which cannot be told apart from {beside}."
 
 
-def _alone(first: Entrant, tied: list[Entrant], title: str) -> str:
-    """Nobody is above the first and somebody above all others, which are not all below the first for that."""
-    names = sorted(each.experiment.system.name for each in tied)
-    beside = f"{', '.join(names[:-1])} or {names[-1]}" if 1 < len(names) <= NAMED else names[0]
-    beside = f"{len(names)} others" if len(names) > NAMED else beside
-    return f"None is ahead of {first.experiment.system.name} on {title}, which cannot be told apart from {beside}."
+def _listed(names: list[str], word: str) -> str:
+    *most, last = sorted(names)
+    return f"{', '.join(most)} {word} {last}" if most else last
 
 
-def _name(one: Entrant, other: Entrant, but: Entrant) -> str:
-    return (other if one is but else one).experiment.system.name
-
-
-def _dearer(tied: list[Entrant]) -> str:
-    priced = sorted((each.cost_usd, each.experiment.system.name) for each in tied if each.cost_usd)
+def _dearer(board: Board, tied: set[int]) -> str:
+    costs = [(each.cost_usd, board.names[each.pk]) for each in board.entrants if each.cost_usd and each.pk in tied]
+    priced = sorted(costs)
     if len(priced) < 2 or priced[-1][0] < DEARER * priced[0][0]:
         return ""
     times = priced[-1][0] / priced[0][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from django.core.cache import cache
@@ -12,12 +13,26 @@ from experiments.models import Experiment, Output, Source
 
 
 def names_of(experiment: Experiment, baseline: Experiment) -> tuple[str, str]:
-    """What to call the two: their systems, with the moment they were made where that is one and the same system."""
-    systems = experiment.system.name, baseline.system.name
-    if systems[0] != systems[1]:
-        return systems
-    one, other = (f"{each.system.name} of {moment(each.created_at)}" for each in (experiment, baseline))
-    return one, other
+    """What to call the two."""
+    names = names_of_each([experiment, baseline])
+    return names[experiment.pk], names[baseline.pk]
+
+
+def names_of_each(experiments: Iterable[Experiment]) -> dict[int, str]:
+    """What to call results, by id: their systems, with the moment they were made where one system has several.
+
+    With their number, too, where several of those were made within a minute.
+    """
+    experiments = list({each.pk: each for each in experiments}.values())
+    systems = Counter(each.system_id for each in experiments)
+    names = {
+        each.pk: each.system.name
+        if systems[each.system_id] == 1
+        else f"{each.system.name} of {moment(each.created_at)}"
+        for each in experiments
+    }
+    counted = Counter(names.values())
+    return {pk: f"{name} (#{pk})" if counted[name] > 1 else name for pk, name in names.items()}
 
 
 def outputs_of(experiment: Experiment, baseline: Experiment | None = None) -> QuerySet[Output]:

@@ -16,11 +16,11 @@ from typing import Any
 from django.db.models import QuerySet
 
 from evalstudio.projects.models import Project
-from evalstudio.web.numbers import moment
 from evaluators.models import EvaluatorVersion
 from evaluators.stats.estimate import Estimate
 from experiments.analysis.columns import Column, columns
 from experiments.analysis.leaderboard_ranking import why_untold
+from experiments.analysis.pairing import names_of_each
 from experiments.analysis.versus import Outcomes, verdict
 from experiments.analysis.working_out import Question, answers, made_from
 from experiments.models import Dataset, Experiment, Purpose, Run
@@ -155,21 +155,9 @@ def pairs_of(
         sorted(experiments.values(), key=lambda each: (each.system.name, each.pk)),
         _both_sides(taken, experiments),
         mirrors,
-        names=names_of(experiments.values()),
+        names=names_of_each(experiments.values()),
     )
     return _with_strengths(project, pairs)
-
-
-def names_of(experiments: Iterable[Experiment]) -> dict[int, str]:
-    """What to call results: their systems, with the moment where one system has several."""
-    experiments = list(experiments)
-    counted = Counter(each.system_id for each in experiments)
-    return {
-        each.pk: each.system.name
-        if counted[each.system_id] == 1
-        else f"{each.system.name} of {moment(each.created_at)}"
-        for each in experiments
-    }
 
 
 def _results(project: Project) -> QuerySet[Run]:

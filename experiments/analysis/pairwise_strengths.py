@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from evaluators.stats.bradley_terry import bradley_terry
 from evaluators.stats.ranking import rank
+from experiments.analysis.pairing import names_of_each
 from experiments.analysis.vectors import columns_of
 from experiments.models import Experiment, Run
 
@@ -47,8 +49,6 @@ def strengths(run_ids: Sequence[int], baseline_id: int) -> dict[str, Any]:
 
 
 def _named(sentence: str, ids: Sequence[int]) -> str:
-    """The sentence with the names of systems for their ids."""
-    names = dict(Experiment.objects.filter(pk__in=ids).values_list("pk", "system__name"))
-    for pk in sorted(ids, reverse=True):
-        sentence = sentence.replace(f"“{pk}”", f"“{names[pk]}”")
-    return sentence
+    """The sentence with what results are called for their ids."""
+    names = names_of_each(Experiment.objects.filter(pk__in=ids).select_related("system"))
+    return re.sub(r"“(\d+)”", lambda found: f"“{names[int(found[1])]}”", sentence)

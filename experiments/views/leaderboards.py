@@ -149,8 +149,8 @@ def _sort(request: ProjectRequest, board: Board, name: str) -> dict[str, str]:
 
 
 def _rows(board: Board) -> list[dict[str, Any]]:
-    ranked = board.ranked.cells.values() if board.ranked else ()
-    names = {str(cell.run.pk): cell.run.experiment.system.name for cell in ranked}
+    ranked = board.ranked.cells.items() if board.ranked else ()
+    names = {str(cell.run.pk): board.names[pk] for pk, cell in ranked}
     return [
         {
             "entrant": entrant,
@@ -209,7 +209,7 @@ def _advice(board: Board) -> str:
 
 def _gaps(request: ProjectRequest, board: Board) -> list[dict[str, Any]]:
     """What a column leaves out, with the other versions that one may look at instead."""
-    names = {entrant.pk: entrant.experiment.system.name for entrant in board.entrants}
+    names = board.names
     gaps = []
     for column in board.columns:
         if column.measure is not None or not (column.others or column.unjudged or len(column.versions) > 1):

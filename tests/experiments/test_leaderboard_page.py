@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.html import escape
 from django_q.models import OrmQ
 
+from evalstudio.web.numbers import moment
 from evaluators.core import Status
 from experiments.analysis import working_out
 from experiments.models import Case, Derived, Evaluation, Experiment, Output, Run, RunState
@@ -82,9 +83,13 @@ def test_systems_that_cannot_be_told_apart_are_tied_and_the_dearer_is_named(as_a
 def test_the_newest_result_of_a_system_stands_unless_others_are_chosen(as_alice, project, three, tone):
     again = experiment_of(project, 20, "worst")
     judged(again, tone, GOOD)
+    Experiment.objects.filter(system__name="worst").update(created_at=again.created_at)  # within a minute
     assert systems_of(open_page(as_alice, project))[-1] == "fair"
     chosen = open_page(as_alice, project, f"?result={three['worst'].pk}&result={again.pk}")
     assert systems_of(chosen) == ["worst", "worst"]
+    worse = f"worst of {moment(three['worst'].created_at)} (#{three['worst'].pk})"
+    better = f"worst of {moment(again.created_at)} (#{again.pk})"
+    assert f"{better} is ahead of {worse} on Tone." in unescape(text_of(chosen))
     assert "Results to compare" in text_of(open_page(as_alice, project, "?choose=1"))
 
 

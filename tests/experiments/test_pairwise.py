@@ -99,6 +99,15 @@ def test_sets_that_never_met_are_refused_with_a_sentence(as_alice, project, four
     assert re.search(r"No strengths: “\w+” and “\w+” were never compared", open_page(as_alice, project))
 
 
+def test_results_of_one_system_that_never_met_are_called_by_more_than_its_name(project, four, shorter):
+    like = experiment_of(project, 20, "base", created_at=four["base"].created_at)
+    compared(four["strong"], four["base"], shorter, WON_75)
+    compared(four["weak"], like, shorter, WON_75)
+    refused = asked(project, baseline=four["base"].pk).refused
+    assert refused.startswith("“base of ")
+    assert f"(#{four['base'].pk})” and “" in refused
+
+
 def test_too_few_scores_conclude_nothing(as_alice, project, four, shorter):
     compared(four["strong"], four["base"], shorter, WON_75)
     compared(four["weak"], four["base"], shorter, [1.0] * 5 + ["failed: time limit"] * 15)
