@@ -68,6 +68,8 @@ class CallingTurn:
         self.flight.admit([self._boarding(row)])
         while not (landings := self._landed()):
             self._look()
+            if self.shift.urgent:
+                return None  # it may still land while the turn ends
         if landings[0].not_now:
             self.lines.share()  # makes the reason known, or the next turn would ask again at once
         return landings[0].score

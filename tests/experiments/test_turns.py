@@ -20,6 +20,7 @@ from evaluators.models import EvaluatorVersion
 from experiments import upkeep
 from experiments.ledger import start as starting
 from experiments.ledger import turns
+from experiments.ledger.claim import CRASHES
 from experiments.ledger.progress import progress
 from experiments.ledger.shift import LONGEST_S, ONE_OF_SEVERAL_S, ONLY_ONE_S, Shift
 from experiments.ledger.start import start
@@ -150,6 +151,22 @@ def test_an_interrupted_worker_lands_its_calls_and_leaves_in_order(
     assert progress(run).scored == chat_server.calls < 60
     assert not Slice.objects.exclude(lease=None, crashes=0).exists()
     assert not Evaluation.objects.filter(run=run, state=Status.FAILED).exists()
+
+
+def test_an_interrupted_worker_does_not_wait_long_for_a_row_that_it_tries_alone(
+    make_experiment, make_version, connection, chat_server, alice
+):
+    chat_server.latency_s = 30.0
+    run = start(make_version("asking", connection_id=connection.pk), make_experiment(8), alice)
+    Slice.objects.update(crashes=CRASHES)
+    with Nursery() as nursery:
+        worker = nursery.spawn("net")
+        while chat_server.calls < 1:
+            time.sleep(0.02)
+        os.kill(worker, signal.SIGINT)
+        assert nursery.wait(worker) == 0
+    assert (progress(run).pending, chat_server.calls) == (8, 1)
+    assert not Slice.objects.exclude(lease=None, crashes=CRASHES).exists()
 
 
 class TestUpkeep:
