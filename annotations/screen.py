@@ -80,6 +80,11 @@ class Screen:
         return len(self.sides) > 1
 
     @property
+    def cannot_key(self) -> str:
+        """The key that says that nobody can judge it: 0, unless digits are typed as a number."""
+        return "0" if all(question.choices for question in self.questions) else "N"
+
+    @property
     def has_steps(self) -> bool:
         return any(side.steps for side in self.sides)
 

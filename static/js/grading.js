@@ -1,7 +1,7 @@
 // The grading screen. The next item stands ready in #g-following: a submitted grade is put into an outbox on this
 // device, the next item is shown at once, and the outbox is sent in the background, again after a lost connection.
-// Each answer of the server brings the item after the next. Keys: digits and A, B, E choose, Enter submits, J and K
-// walk, the others are pressed by keys.js.
+// Each answer of the server brings the item after the next. Keys: digits and A, B, E choose, or type the number that is
+// asked for, Enter submits, J and K walk, the others are pressed by keys.js.
 const frame = document.querySelector("[data-grading]");
 const stage = document.getElementById("g-stage");
 const following = document.getElementById("g-following");
@@ -249,7 +249,14 @@ document.addEventListener(
     if (event.key === "Escape" && typing(event.target)) event.target.blur();
     if (event.ctrlKey || typing(event.target)) return;
     const key = event.key.toLowerCase();
-    const choice = markActive()?.querySelector(`[data-choice="${CSS.escape(key)}"] input`);
+    const question = markActive();
+    const number = question?.querySelector("input[type=text]");
+    if (number && /^[\d.,-]$/.test(key)) {
+      number.select(); // and the key types into it
+      event.stopImmediatePropagation();
+      return;
+    }
+    const choice = question?.querySelector(`[data-choice="${CSS.escape(key)}"] input`);
     if (choice) choice.click();
     else if (key === "j") forward();
     else if (key === "k") back();

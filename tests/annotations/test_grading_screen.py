@@ -107,6 +107,23 @@ def test_a_pair_is_graded_by_its_letters_with_the_other_keys_at_hand(
     assert list(Grade.objects.filter(is_current=True).values_list("state", flat=True)) == [1]
 
 
+def test_numbers_are_typed_without_reaching_for_their_field(open_queue, make_queue, make_human):
+    page = open_queue(make_queue(3, versions=[make_human(scoring={"type": "percentage"})]))
+    for text in ("0,25", "1"):
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("2")
+    page.keyboard.press("u")
+    expect(page.locator("#g-stage input[type=text]")).to_have_value("1")
+    page.keyboard.type("0.5")
+    page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("2")
+    page.keyboard.press("n")
+    expect(done(page)).to_have_text("3")
+    told = Grade.objects.filter(is_current=True).order_by("pk").values_list("state", "value")
+    assert list(told) == [(0, 0.25), (0, 0.5), (1, None)]
+
+
 def test_a_draft_survives_a_reload(open_queue, make_queue):
     page = open_queue(make_queue(3))
     page.keyboard.press("2")
