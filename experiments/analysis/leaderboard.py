@@ -74,7 +74,7 @@ class Entrant:
     @property
     def missing(self) -> int:
         """How many cases of its data set it did not answer, where those are many."""
-        answered = self.outputs.get("outputs")
+        answered = self.outputs.get("cases")
         cases = self.experiment.dataset_version.n_cases
         return 0 if answered is None or answered >= ENOUGH_COVERAGE * cases else cases - answered
 

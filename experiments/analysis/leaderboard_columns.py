@@ -10,7 +10,7 @@ from typing import Any
 from evaluators.core import Measure
 from evaluators.models import EvaluatorVersion
 from evaluators.scoring import Passing
-from evaluators.stats.estimate import Estimate, wilson
+from evaluators.stats.estimate import Estimate, Moments, estimate, wilson
 from experiments.analysis.columns import Column
 from experiments.analysis.measured import measures_of
 from experiments.analysis.repeats import passing_of
@@ -152,7 +152,9 @@ def _whole(column: Column, passing: Passing) -> Cell:
     summary = column.summary
     counts = {**summary.counts, "failing": summary.below}
     share = None
-    if passing.threshold is not None and summary.estimate.n and summary.estimate.n == summary.estimate.clusters:
+    if passing.threshold is not None and not summary.estimate.n:
+        share = estimate(Moments(), summary.asked)
+    elif passing.threshold is not None and summary.estimate.n == summary.estimate.clusters:
         n, passes = summary.estimate.n, summary.estimate.n - summary.below
         low, high = wilson(passes, n)
         share = Estimate(passes / n, low, high, n, n, summary.asked, "Wilson score interval")

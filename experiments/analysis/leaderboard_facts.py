@@ -44,10 +44,11 @@ def spending_of(experiments: Iterable[Experiment]) -> dict[int, Question]:
 
 
 def spending(experiment_id: int) -> dict[str, Any]:
-    """Of an experiment's outputs: how many, the mean cost in US dollars and the median latency in milliseconds."""
+    """Of an experiment's outputs: how many, for how many cases, their mean cost (US dollars) and median latency (ms)."""
     outputs = Output.objects.filter(experiment=experiment_id)
     facts = outputs.aggregate(
         outputs=Count("pk"),
+        cases=Count("case", distinct=True),
         errors=Count("pk", filter=~Q(error="")),
         cost_usd=Avg("cost_usd"),
         timed=Count("latency_ms"),

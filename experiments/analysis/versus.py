@@ -55,10 +55,10 @@ def verdict(figure: Estimate) -> str:
 
 
 def exactly(figure: Estimate) -> str:
-    """The share of wins to three digits, as it is published: "17.188 % ± 2.306 points, standard error 1.175 points"."""
+    """Wins to three digits, as they are published: "17.188 % (15.000 to 19.621), standard error 1.175 points"."""
     if figure.value is None or figure.low is None or figure.high is None:
         return figure.refused or ""
-    words = f"{percent(figure.value, 3)} ± {(figure.high - figure.low) * 50:.3f}{NBSP}points"
+    words = f"{percent(figure.value, 3)} ({figure.low * 100:.3f} to {figure.high * 100:.3f})"
     if figure.standard_error is None:
         return words
     return f"{words}, standard error {figure.standard_error * 100:.3f}{NBSP}points"

@@ -87,4 +87,4 @@ def _charts(found: Several, called: list[str], baseline: Experiment) -> list[Any
         for each, name in zip(found.entrants, called, strict=False)
         if each.figure and each.figure.difference.value is not None
     ]
-    return [charts.deltas(f"Differences from {called[-1]}", bars)] if bars else []
+    return [charts.deltas(f"Differences from {called[-1]}", bars, "Result")] if bars else []

@@ -15,7 +15,7 @@ from evaluators.core import Status
 from experiments.analysis import working_out
 from experiments.models import Case, Derived, Evaluation, Experiment, Output, Run, RunState
 from tests.experiments.compared import wavering
-from tests.experiments.judged import experiment_of, judged, shuffled, version_of
+from tests.experiments.judged import add_output, experiment_of, judged, shuffled, version_of
 
 pytestmark = pytest.mark.django_db
 GOOD, FAIR, BAD = [0.9, 0.8] * 10, [0.6, 0.5] * 10, [0.1, 0.2] * 10
@@ -223,6 +223,30 @@ def test_shares_that_pass_open_their_cases(as_alice, project, three, tone):
     page = open_page(as_alice, project)
     assert f'href="{three["worst"].get_absolute_url()}?by={run.pk}&amp;show=below">20 fail' in page.content.decode()
     assert "passes from 50 %" in text_of(page)
+
+
+def test_a_system_without_any_score_is_not_being_worked_out_for_ever(as_alice, project, three, tone):
+    silent = experiment_of(project, 20, "silent")
+    run = judged(silent, tone, ["unscored: unparsed"] * 20)
+    page = open_page(as_alice, project)
+    assert "being worked out" not in text_of(page)
+    address = f"{silent.get_absolute_url()}?by={run.pk}&show=unscored"
+    assert f'href="{escape(address)}">20 unscored' in page.content.decode()
+
+
+def test_several_answers_to_a_case_do_not_hide_cases_without_any(as_alice, project, three):
+    some = Output.objects.filter(experiment=three["best"]).order_by("pk")
+    some.filter(pk__in=list(some.values_list("pk", flat=True)[12:])).delete()
+    for output in list(some):
+        add_output(three["best"], output.case, attempt=1)
+    assert "8 cases not answered" in text_of(open_page(as_alice, project))
+
+
+def test_nothing_is_said_of_pairs_where_there_are_none(as_alice, project, tone):
+    judged(experiment_of(project, 20, "single"), tone, GOOD)
+    said = text_of(open_page(as_alice, project))
+    assert "single" in said
+    assert "Holm's correction" not in said
 
 
 def test_a_run_under_way_has_no_place_yet(as_alice, project, three, tone):

@@ -183,7 +183,7 @@ def test_costs_are_means_and_latencies_medians(project):
     ):
         Output.objects.filter(pk=output.pk).update(latency_ms=latency, cost_usd=cost)
     assert spending(experiment.pk) == {
-        "outputs": 4, "errors": 0, "cost_usd": pytest.approx(0.003), "latency_ms": 300
+        "outputs": 4, "cases": 4, "errors": 0, "cost_usd": pytest.approx(0.003), "latency_ms": 300
     }  # fmt: skip
     Output.objects.filter(latency_ms=None).update(latency_ms=500)
     assert spending(experiment.pk)["latency_ms"] == 400

@@ -147,8 +147,20 @@ def test_cases_of_one_side_are_listed_as_not_comparable(as_alice, project, two, 
     response = against(as_alice, *two)
     said = words_of(response)
     assert "Not comparable" in said
-    assert "Only new: 1 case only-mine" in said
+    assert "Only new: 1 answer only-mine" in said
     assert "only-mine" not in keys_on(response)
+
+
+def test_answers_of_one_side_alone_are_counted_and_their_cases_named_once(as_alice, two, run):
+    """Neither side answered in an attempt of the other, which makes no other content of the case."""
+    case = two[0].output_set.get(case__key="case-001").case
+    for attempt in (1, 2):
+        add_output(two[0], case, attempt=attempt)
+    add_output(two[1], case, attempt=3)
+    response = against(as_alice, *two)
+    said = words_of(response)
+    assert "Only new: 2 answers case-001 Only old: 1 answer case-001 " in said
+    assert "with other content" not in said
 
 
 def test_results_without_a_common_case_say_so(as_alice, project, two):
@@ -449,6 +461,7 @@ def test_several_results_stand_beside_one_baseline(as_alice, three):
     assert [told.gain for told, _ in response.context["rows"][0].told] == pytest.approx([-0.4, 0.1])
     assert all(head["url"] for head in response.context["heads"])
     assert "verdicts are Holm-corrected for 2 results judged at once" in words_of(response)
+    assert response.context["charts"][0].table.heads[0] == "Result"
     assert keys_on(against(as_alice, mine, theirs, also=third.pk, show="disagree")) == ["case-000", "case-001"]
     assert keys_on(against(as_alice, mine, theirs, also=third.pk, on=third.pk, sort="high"))[0] == "case-004"
     assert keys_on(against(as_alice, mine, theirs, also=third.pk, show="improved")) == [

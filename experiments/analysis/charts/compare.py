@@ -24,8 +24,8 @@ class Bar(NamedTuple):
     url: str
 
 
-def deltas(title: str, bars: Sequence[Bar]) -> Chart:
-    """Differences under one another on one scale."""
+def deltas(title: str, bars: Sequence[Bar], of: str = "Evaluator") -> Chart:
+    """Differences under one another on one scale; `of` says what each is of."""
     known = [bar for bar in bars if bar.difference.low is not None]
     names = [bar.name for bar in known]
     told = [bar.difference for bar in known]
@@ -51,7 +51,7 @@ def deltas(title: str, bars: Sequence[Bar]) -> Chart:
         "yaxis": {"autorange": "reversed", "type": "category"},
     }
     rows: list[list[str | Link]] = [[Link(bar.name, bar.url), *_told(bar.difference), bar.verdict] for bar in bars]
-    table = ChartTable(["Evaluator", "Difference", "95 % interval", "Verdict"], rows)
+    table = ChartTable([of, "Difference", "95 % interval", "Verdict"], rows)
     return Chart(title, {"data": [trace], "layout": layout}, table, height=FRAME + ROW * max(3, len(known)))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import QuerySet
+
 from evaluators.models import Evaluator
 from experiments.models import Experiment, Output, Run
 
@@ -18,27 +20,33 @@ LOOKED_AT = 5000  # of those, to see which the other side answered in another wo
 
 
 def sides(experiment: Experiment, baseline: Experiment, alone: Sequence[NDArray[int64]]) -> list[dict[str, Any]]:
-    """For either side: how many outputs it has alone, the first of their keys, and how many of the keys both know.
+    """For either side: how many outputs it has alone, the first of their keys, and how many are of edited cases.
 
-    A key that both sides have alone belongs to a case whose content was edited between the versions of the data set.
+    A key that both sides have alone for different cases is that of a case whose content was edited between the versions
+    of the data set. `more` outputs have none of the listed keys.
     """
-    keys = [_keys(outputs) if len(outputs) else [] for outputs in alone]
-    edited = set(keys[0]) & set(keys[1])
-    return [
-        {
-            "system": side.system.name,
-            "count": len(outputs),
-            "keys": listed[:LISTED],
-            "more": max(0, len(outputs) - LISTED),
-            "edited": sum(key in edited for key in listed),
-        }
-        for side, outputs, listed in zip((experiment, baseline), alone, keys, strict=True)
-    ]
+    mine, theirs = ([*_keys(outputs)] if len(outputs) else [] for outputs in alone)
+    edited = {key for key, _ in {*mine} ^ {*theirs}} & {key for key, _ in mine} & {key for key, _ in theirs}
+    told = []
+    for side, outputs, found in zip((experiment, baseline), alone, (mine, theirs), strict=True):
+        keys = [key for key, _ in found]
+        listed = list(dict.fromkeys(keys))[:LISTED]
+        told.append(
+            {
+                "system": side.system.name,
+                "count": len(outputs),
+                "keys": listed,
+                "more": len(outputs) - sum(map(set(listed).__contains__, keys)),
+                "edited": sum(map(edited.__contains__, keys)),
+            }
+        )
+    return told
 
 
-def _keys(outputs: NDArray[int64]) -> list[str]:
+def _keys(outputs: NDArray[int64]) -> QuerySet[Output, tuple[str, int]]:
+    """The keys of the first outputs with the ids of their cases."""
     found = Output.objects.filter(pk__in=sorted(outputs.tolist())[:LOOKED_AT])
-    return list(found.order_by("pk").values_list("case__key", flat=True))
+    return found.order_by("pk").values_list("case__key", "case")
 
 
 @dataclass(frozen=True, slots=True)
