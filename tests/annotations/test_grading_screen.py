@@ -302,6 +302,12 @@ def test_the_screen_passes_axe_and_fits(open_queue, make_queue, width, theme):
     assert overflow(page) == 0
 
 
+def test_a_long_name_ends_within_a_narrow_screen(open_queue, make_queue):
+    page = open_queue(make_queue(1, name="What a queue may be called at length " * 3), 320)
+    box = page.locator("h1").bounding_box()
+    assert box["x"] + box["width"] <= 320
+
+
 def test_tool_calls_of_both_sides_have_names_of_their_own(open_queue, make_queue, make_human, make_experiment):
     queue = make_queue(
         versions=[make_human(scoring=SIDES, runs_on="comparison")],
