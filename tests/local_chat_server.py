@@ -16,6 +16,7 @@ What is usual is set on the server; what happens once is queued with `then(...)`
     chat_server.structured = "json_object"        best it knows: json_schema (default), json_object or text
     chat_server.at_once = 10                      429 for whoever comes while so many are open
     chat_server.tokens = [("A", {"A": 0.7, "B": 0.3})]    sent as logprobs with each usual reply that asks for them
+    release = chat_server.hold(after=8)           usual replies to all but the first eight wait for release.set()
 
 Unless `reply` is set, a request with a JSON schema gets the smallest value that fits it and any other one gets "ok".
 What arrived is in `chat_server.received` (path, headers, body, at), `calls` counts chat requests and `max_in_flight`
@@ -38,6 +39,7 @@ from typing import Any
 import pytest
 
 Body = dict[str, Any]
+HELD_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,8 @@ class ChatServer:
         self._once: deque[Behaviour] = deque()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
+        self._held_after = math.inf
+        self._release = threading.Event()
         self._http = _Listener(("127.0.0.1", 0), _handler_of(self))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
@@ -208,6 +212,7 @@ class ChatServer:
 
     def stop(self) -> None:
         self._stopping.set()
+        self._release.set()
         self._http.shutdown()
         self._http.server_close()
 
@@ -215,8 +220,11 @@ class ChatServer:
         with self._lock:
             self.received.append(Received(path, headers, body, time.monotonic()))
             behaviour = self._once.popleft() if self._once else None
+            is_held = len(self.received) > self._held_after
         if behaviour is not None:
             return behaviour(self, body)
+        if is_held:
+            self._release.wait(HELD_S)
         return self._refusal(headers, body) or self._usual(body)
 
     def answer_models(self, headers: dict[str, str]) -> Answer:
@@ -224,6 +232,11 @@ class ChatServer:
             return _wrong_key()
         listed = [{"id": name, "object": "model"} for name in self.models or ["any-model"]]
         return Answer(payload=json.dumps({"object": "list", "data": listed}).encode())
+
+    def hold(self, after: int = 0) -> threading.Event:
+        """Let usual replies to all but the first few requests wait until the event is set, a minute at most."""
+        self._held_after, self._release = after, threading.Event()
+        return self._release
 
     @contextmanager
     def counted(self) -> Iterator[None]:

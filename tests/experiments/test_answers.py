@@ -169,13 +169,14 @@ def test_only_the_cases_of_the_chosen_version_are_asked(ask, questions, make_pro
 
 
 def test_it_stops_goes_on_and_has_what_was_answered_judged(ask, make_version, chat_server):
-    chat_server.latency_s = 0.1
+    release = chat_server.hold(after=8)
     run = ask(48, judges=[make_version("length")])
     with Nursery() as nursery:
         worker = nursery.spawn("net")
         while not Output.objects.filter(experiment=run.experiment).exists():
             time.sleep(0.02)
         verbs.stop(run)
+        release.set()
         nursery.wait(worker)
     sweep()
     run.refresh_from_db()

@@ -140,13 +140,14 @@ def test_slices_that_a_killed_worker_settled_and_did_not_close_end_no_turn(
 def test_an_interrupted_worker_lands_its_calls_and_leaves_in_order(
     make_experiment, make_version, connection, chat_server, alice
 ):
-    chat_server.latency_s = 0.5
+    release = chat_server.hold(after=8)
     run = start(make_version("asking", connection_id=connection.pk), make_experiment(60), alice)
     with Nursery() as nursery:
         worker = nursery.spawn("net")
         while chat_server.calls < 12:
             time.sleep(0.02)
         os.kill(worker, signal.SIGINT)
+        release.set()
         assert nursery.wait(worker) == 0
     assert progress(run).scored == chat_server.calls < 60
     assert not Slice.objects.exclude(lease=None, crashes=0).exists()
@@ -156,7 +157,7 @@ def test_an_interrupted_worker_lands_its_calls_and_leaves_in_order(
 def test_an_interrupted_worker_does_not_wait_long_for_a_row_that_it_tries_alone(
     make_experiment, make_version, connection, chat_server, alice
 ):
-    chat_server.latency_s = 30.0
+    chat_server.hold()
     run = start(make_version("asking", connection_id=connection.pk), make_experiment(8), alice)
     Slice.objects.update(crashes=CRASHES)
     with Nursery() as nursery:
