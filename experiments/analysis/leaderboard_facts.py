@@ -44,7 +44,7 @@ def spending_of(experiments: Iterable[Experiment]) -> dict[int, Question]:
 
 
 def spending(experiment_id: int) -> dict[str, Any]:
-    """Of an experiment's outputs: how many, for how many cases, their mean cost (US dollars) and median latency (ms)."""
+    """Of an experiment's outputs: how many, for how many cases, mean cost (US dollars) and median latency (ms)."""
     outputs = Output.objects.filter(experiment=experiment_id)
     facts = outputs.aggregate(
         outputs=Count("pk"),

@@ -225,12 +225,11 @@ def test_shares_that_pass_open_their_cases(as_alice, project, three, tone):
     assert "passes from 50 %" in text_of(page)
 
 
-def test_a_system_without_any_score_is_not_being_worked_out_for_ever(as_alice, project, three, tone):
-    silent = experiment_of(project, 20, "silent")
-    run = judged(silent, tone, ["unscored: unparsed"] * 20)
-    page = open_page(as_alice, project)
+def test_what_has_no_score_at_all_is_not_being_worked_out_for_ever(as_alice, project, three, tone):
+    run = judged(three["best"], version_of(project, "Style"), ["unscored: unparsed"] * 20)
+    page = open_page(as_alice, project, f"?by={tone.pk}")
     assert "being worked out" not in text_of(page)
-    address = f"{silent.get_absolute_url()}?by={run.pk}&show=unscored"
+    address = f"{three['best'].get_absolute_url()}?by={run.pk}&show=unscored"
     assert f'href="{escape(address)}">20 unscored' in page.content.decode()
 
 
