@@ -68,6 +68,17 @@ def test_csv_rows_of_another_width_are_bad_and_the_others_go_in():
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('"id,question\n1,Why?\n', "A quoted cell that begins here is never closed."),
+        ('"id"s,question\n1,Why?\n', "A quoted cell is followed by more text."),
+    ],
+)
+def test_a_csv_whose_header_cannot_be_read_is_refused(content, said):
+    assert refusal(content).startswith(f"The header cannot be read. {said}")
+
+
 def test_csv_says_which_quoted_cell_is_never_closed():
     bad = read('id,text\n1,x\n2,"never\nends\n')[-1]
     assert (bad.line, bad.reason) == (3, "A quoted cell that begins here is never closed.")

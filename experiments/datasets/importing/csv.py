@@ -16,9 +16,13 @@ MAX_COLUMNS = 200
 
 
 def read(source: Source, delimiter: str) -> Rows:
+    """Raises BadFile where the header cannot be read."""
     lines = _Lines(source)
     records = _reader(lines, delimiter)
-    names = header(next(records, []))
+    try:
+        names = header(next(records, []))
+    except csv.Error as error:
+        raise BadFile(f"The header cannot be read. {_in_words(error)}") from error
     while True:
         lines.has_long = False
         line = records.line_num + 1
