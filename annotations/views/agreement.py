@@ -64,6 +64,7 @@ def evaluator_agreement(request: ProjectRequest, pk: int) -> HttpResponse:
         "levels": list(WEIGHTS),
     }
     if version:
+        ctx["are_labels"] = isinstance(config_of(version).scoring, EnumScoring)
         ctx |= _own(request, version, queue) if not request.role.looks_around else _all(request, version, queue)
     return page_or_fragment(request, "annotations/agreement.html", ctx)
 

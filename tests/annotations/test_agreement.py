@@ -8,9 +8,10 @@ from plotly.graph_objects import Figure
 
 from annotations.agreeing import batches_of, counted, figures, level_of, pairs_of, people_in, said_in, table_of
 from annotations.agreeing_charts import matrix, over_time
+from annotations.answers import Answer
 from annotations.disagreeing import differing, page_of, told
 from annotations.holding import at_hand
-from annotations.models import Grade, Item
+from annotations.models import Grade, GradeState, Item
 from annotations.progress import progress_of
 from annotations.queueing import ask_again, config_of
 from evalstudio.projects.models import Membership, Role
@@ -281,6 +282,20 @@ def test_a_reviewer_sees_their_own_figures_and_nobody_elses(client, project, gra
     assert "Krippendorff" not in page
     assert "case-1" not in page
     assert client.get(address(project, "grades-beside", Grade.objects.first().pk)).status_code == 403
+
+
+def test_what_a_person_is_measured_by_follows_from_the_scale_and_not_from_the_level(
+    client, alice, project, graded, version, people, make_queue, make_human
+):
+    numbers = make_queue(1, name="Numbers", versions=[make_human("Number", scoring={"type": "percentage"})])
+    grade(numbers.items.get(), people[0], Answer(GradeState.GRADED, "", 0.5))
+    near, same = "how near, 100 % being the same", "the share of same grades"
+    for person in (alice, people[0]):
+        client.force_login(person)
+        for evaluator, said in ((version.evaluator_id, same), (numbers.versions.get().evaluator_id, near)):
+            for level in ("nominal", "interval"):
+                page = client.get(reverse("evaluator-agreement", args=[project.slug, evaluator]), {"level": level})
+                assert said in page.content.decode()
 
 
 def test_queues_lead_to_the_agreement_of_their_people(client, alice, project, graded, version, people):
