@@ -20,6 +20,7 @@ from evalstudio.calls.guard import AddressRefused
 from evalstudio.calls.replies import ChatError, EndpointFailing, Rejected, Unreachable, WrongKey
 
 LONGEST_BACKOFF_S = 20.0
+LONGEST_ASKED_S = 86_400.0  # what asks for more, such as the time of day in milliseconds, is asked again after a day
 WORDS_OF_ENDPOINT = 300  # characters of its message that are passed on
 
 
@@ -110,7 +111,7 @@ def complaint_of(payload: bytes) -> Complaint:
     """The endpoint's own words in any of the shapes that endpoints use."""
     try:
         body = json.loads(payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         text = payload.decode("utf-8", "replace").strip()
         return Complaint("" if text.startswith("<") else text)
     return _complaint_in(body)
@@ -148,10 +149,14 @@ def _wait(headers: Mapping[str, str]) -> float | None:
     """Seconds the endpoint asks to wait, from retry-after-ms or Retry-After (seconds or a date)."""
     for name, unit in (("retry-after-ms", 0.001), ("Retry-After", 1.0)):
         try:
-            return max(0.0, float(headers[name]) * unit)
+            return _bearable(float(headers[name]) * unit)
         except (KeyError, ValueError):
             continue
     try:
-        return max(0.0, parsedate_to_datetime(headers["Retry-After"]).timestamp() - time.time())
-    except (KeyError, ValueError):
+        return _bearable(parsedate_to_datetime(headers["Retry-After"]).timestamp() - time.time())
+    except (KeyError, ValueError, OverflowError):
         return None
+
+
+def _bearable(seconds: float) -> float:
+    return min(LONGEST_ASKED_S, max(0.0, seconds))
