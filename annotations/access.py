@@ -30,10 +30,17 @@ def may_grade(queue: Queue, person: Any, role: Role) -> bool:
 
 
 def may_decide(queue: Queue, person: Any, role: Role) -> bool:
-    """Whether this person decides where grades differ: whoever was chosen for it, or an editor where nobody was."""
-    if queue.adjudicator_id is not None:
-        return queue.adjudicator_id == person.pk and role >= Role.REVIEWER
-    return role >= Role.EDITOR
+    """Whether this person decides in the queue where grades differ."""
+    return Queue.objects.filter(decided_by(queue.project, person, role), pk=queue.pk).exists()
+
+
+def decided_by(project: Project, person: Any, role: Role) -> Q:
+    """The queues in which this person decides: chosen for it, or as an editor where nobody is who was and may."""
+    if role < Role.REVIEWER:
+        return Q(pk__in=[])
+    if role < Role.EDITOR:
+        return Q(adjudicator=person)
+    return Q(adjudicator=person) | Q(adjudicator=None) | ~Q(adjudicator__in=graders_of(project).values("pk"))
 
 
 def graders_of(project: Project) -> QuerySet[User]:

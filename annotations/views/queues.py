@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from annotations.access import may_decide, may_grade, open_to, queues_of
+from annotations.access import decided_by, may_decide, may_grade, open_to, queues_of
 from annotations.intake import told
 from annotations.models import Item, ItemState, Queue
 from annotations.progress import parts_of, progress_of
@@ -45,15 +45,16 @@ def queue_list(request: ProjectRequest) -> HttpResponse:
 
 
 def _rows(request: ProjectRequest, queues: list[Queue]) -> list[tuple]:
-    """Each queue with its progress, and whether whoever asks grades and decides in it. Four queries."""
+    """Each queue with its progress, and whether whoever asks grades and decides in it. Five queries."""
     progress = progress_of(queues, request.user)
     mine: set[int] = set()
+    shown = [queue.pk for queue in queues]
     if request.role >= Role.REVIEWER:
-        here = open_to(request.project, request.user).filter(pk__in=[queue.pk for queue in queues])
+        here = open_to(request.project, request.user).filter(pk__in=shown)
         mine = set(here.values_list("pk", flat=True))
-    return [
-        (queue, progress[queue.pk], queue.pk in mine, may_decide(queue, request.user, request.role)) for queue in queues
-    ]
+    decided = Queue.objects.filter(decided_by(request.project, request.user, request.role), pk__in=shown)
+    decides = set(decided.values_list("pk", flat=True))
+    return [(queue, progress[queue.pk], queue.pk in mine, queue.pk in decides) for queue in queues]
 
 
 @require_safe
@@ -96,12 +97,10 @@ def home_review(request: ProjectRequest) -> HttpResponse:
     if request.role >= Role.REVIEWER:
         queues = list(open_to(request.project, request.user).select_related("project").order_by("-pk")[:MOST_AWAITING])
     progress = progress_of(queues, request.user)
-    disputes = Item.objects.filter(queue__project=request.project, state=ItemState.DISPUTED)
-    decides = Q(queue__adjudicator=request.user)
-    if request.role >= Role.EDITOR:
-        decides |= Q(queue__adjudicator=None)
+    decided = Queue.objects.filter(decided_by(request.project, request.user, request.role), project=request.project)
+    disputes = Item.objects.filter(queue__in=decided, state=ItemState.DISPUTED)
     ctx = {
         "rows": [(queue, progress[queue.pk]) for queue in queues if progress[queue.pk].left],
-        "disputes": disputes.filter(decides).values("queue", "queue__name").annotate(n=Count("pk")).order_by("queue"),
+        "disputes": disputes.values("queue", "queue__name").annotate(n=Count("pk")).order_by("queue"),
     }
     return page_or_fragment(request, "annotations/home_review.html", ctx)

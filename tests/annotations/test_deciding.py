@@ -6,6 +6,7 @@ from django.urls import reverse
 from annotations.answers import field_of
 from annotations.grading import Answer, Subject, submit
 from annotations.models import Grade, GradeState, Item, ItemState, Rule
+from evalstudio.projects.membership import remove
 from evalstudio.projects.models import Membership, Role
 from evaluators.core import Status
 from experiments.models import Evaluation
@@ -88,6 +89,17 @@ def test_only_the_chosen_person_decides(client, as_alice, project, queue, people
     client.force_login(people[2])
     assert client.get(address(project, "item-decide", item.pk)).status_code == 200
     assert "decide/" in client.get(reverse("queue-list", args=[project.slug])).content.decode()
+
+
+def test_an_editor_decides_once_the_chosen_person_is_gone(as_alice, alice, project, queue, people):
+    item = disputed(queue, people)
+    queue.adjudicator = people[2]
+    queue.save()
+    remove(Membership.objects.get(user=people[2]), alice)
+    assert as_alice.get(address(project, "item-decide", item.pk)).status_code == 200
+    for page in (queue.get_absolute_url(), reverse("queue-list", args=[project.slug])):
+        assert "decide/" in as_alice.get(page).content.decode()
+    assert "Decide 1 in" in as_alice.get(reverse("home-review", args=[project.slug])).content.decode()
 
 
 def test_the_sides_of_a_pair_are_told_as_if_they_were_not_exchanged(
