@@ -245,13 +245,16 @@ class RunRetry(_Runs):
         operation_id="runs_retry",
         summary="Ask again for every row without a score",
         request=RetrySerializer,
-        responses=shapes.RunSerializer,
+        responses={200: shapes.RunSerializer, 409: None},
     )
     def post(self, request: Request, project: str, pk: int) -> Response:
         run = self.run(pk)
         said = RetrySerializer(data=request.data)
         said.is_valid(raise_exception=True)
-        verbs.retry(run, failed_only=said.validated_data["only_failed"])
+        try:
+            verbs.retry(run, failed_only=said.validated_data["only_failed"])
+        except CannotStart as error:
+            return problem(409, str(error))
         return self.answer(pk)
 
 

@@ -86,10 +86,15 @@ def set_bounds(run: Run, changes: Mapping[str, Any]) -> None:
     """Change some of the bounds of a run, as in `Asked.bounds`. Raises CannotStart where it could not go on then."""
     for name, value in changes.items():
         setattr(run, name, value)
-    if has_spent(run):
-        raise CannotStart(said_of(run) or "It has spent what it may. It goes on when its limit is raised.")
+    check_spent(run)
     if changes:
         run.save(update_fields=list(changes))
+
+
+def check_spent(run: Run) -> None:
+    """Raises CannotStart where nothing more may be spent."""
+    if has_spent(run):
+        raise CannotStart(said_of(run) or "It has spent what it may. It goes on when its limit is raised.")
 
 
 def check_options(lane: str, connection: Connection | None, asked: Asked) -> None:

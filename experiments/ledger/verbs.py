@@ -15,8 +15,8 @@ from evaluators.core import Status
 from experiments.ledger import turns
 from experiments.ledger.asked import Asked
 from experiments.ledger.finish import land_run, pending_rows_of_slice
-from experiments.ledger.limits import deadline, has_spent, said_of
-from experiments.ledger.start import STOPPED, CannotStart, check_options, first_state, prepare, set_bounds
+from experiments.ledger.limits import deadline
+from experiments.ledger.start import STOPPED, check_options, check_spent, first_state, prepare, set_bounds
 from experiments.models import Evaluation, EvaluationBody, Run, RunState, Slice
 
 BATCH = 5_000  # rows a transaction
@@ -41,8 +41,7 @@ def resume(run: Run) -> None:
     run.refresh_from_db()
     if run.state not in STOPPED:
         return
-    if has_spent(run):
-        raise CannotStart(said_of(run))
+    check_spent(run)
     Run.objects.filter(pk=run.pk, state__in=STOPPED).update(state=RunState.PREPARING)
     prepare(run.pk)
     run.refresh_from_db()
@@ -62,7 +61,11 @@ def bound(run: Run, changes: Mapping[str, Any]) -> None:
 
 
 def retry(run: Run, *, failed_only: bool = False) -> int:
-    """Ask again for what has no score: failed rows and, unless `failed_only`, unscored ones. Returns how many."""
+    """Ask again for what has no score: failed rows and, unless `failed_only`, unscored ones. Returns how many.
+
+    Raises CannotStart where the run has spent what it may.
+    """
+    check_spent(run)
     states = (Status.FAILED,) if failed_only else (Status.UNSCORED, Status.FAILED)
     total = 0
     for state in states:

@@ -183,7 +183,13 @@ def test_every_answer_is_as_the_schema_says(schema, stage, places, headers, sens
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("patch", "runs/{id}/"), ("post", "runs/{id}/resume/"), ("post", "experiments/"), ("post", "experiments/prompt/")],
+    [
+        ("patch", "runs/{id}/"),
+        ("post", "runs/{id}/resume/"),
+        ("post", "runs/{id}/retry/"),
+        ("post", "experiments/"),
+        ("post", "experiments/prompt/"),
+    ],
 )
 def test_a_refusal_that_depends_on_what_there_is_stands_in_the_schema(schema, method, path):
     assert "409" in schema.raw_schema["paths"][f"/api/projects/{{project}}/{path}"][method]["responses"]

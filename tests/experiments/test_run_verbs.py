@@ -16,7 +16,7 @@ from experiments.ledger import verbs
 from experiments.ledger.blocked import why_not_yet, why_row_waits
 from experiments.ledger.claim import CRASHES, claim
 from experiments.ledger.progress import progress
-from experiments.ledger.start import start
+from experiments.ledger.start import CannotStart, start
 from experiments.ledger.sweep import sweep
 from experiments.ledger.turn import work
 from experiments.models import Evaluation, EvaluationBody, RunState, Slice
@@ -77,6 +77,17 @@ def test_retry_asks_again_for_what_has_no_score_and_for_nothing_else(run, chat_s
     run.refresh_from_db()
     assert (run.state, progress(run).scored, chat_server.calls) == (RunState.FINISHED, 30, 31)
     assert EvaluationBody.objects.count() == 30
+
+
+@pytest.mark.parametrize("verb", [verbs.resume, verbs.retry])
+def test_a_run_that_has_spent_what_it_may_is_not_asked_for_more(run, verb):
+    verbs.stop(run)
+    Evaluation.objects.update(state=Status.FAILED, settled_at=timezone.now())
+    type(run).objects.update(limit_usd=1.0, spent_usd=1.25)
+    run.refresh_from_db()
+    with pytest.raises(CannotStart, match=r"It has spent what it may\. It goes on when its limit is raised\."):
+        verb(run)
+    assert (run.state, progress(run).failed) == (RunState.STOPPED, 30)
 
 
 def test_an_endpoint_that_refuses_the_key_fails_every_row_with_the_reason(run, chat_server):
