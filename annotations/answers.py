@@ -71,10 +71,10 @@ def _answer(config: HumanConfig, said: object, comment: str, is_flipped: bool) -
 
 def number_in(said: object) -> object:
     """What was typed as a number, with a comma as well as with a point. Raises OffScale."""
-    if not isinstance(said, str):
+    if isinstance(said, bool) or not isinstance(said, str | int):
         return said
     try:
-        return float(said.strip().replace(",", "."))
+        return float(str(said).strip().replace(",", "."))
     except ValueError:
         raise OffScale("Type a number, or say that you cannot judge it.") from None
 

@@ -273,3 +273,14 @@ def test_grades_over_rest_are_kept_and_wrong_ones_named(client, alice, project, 
 )
 def test_nonsense_in_a_file_breaks_nothing(make_queue, bring, sent):
     assert bring(make_queue(1), sent, "grades.json").status_code in (302, 422)
+
+
+def test_a_number_beyond_every_float_is_named_over_rest(client, alice, project, make_queue, make_human):
+    queue = make_queue(1, versions=[make_human(scoring={"type": "percentage", "low": 1, "high": 7})])
+    client.force_login(alice)
+    place = f"/api/projects/{project.slug}/queues/{queue.pk}/grades/"
+    sent = {"grades": [{"case": "case-0", "number": 10**400}]}
+    reply = client.post(place, sent, content_type="application/json")
+    assert (reply.status_code, reply.json()["errors"][0]["field"]) == (422, "grades[0].number")
+    sent["grades"][0]["number"] = 7
+    assert client.post(place, sent, content_type="application/json").json() == {"accepted": 1, "unchanged": 0}
