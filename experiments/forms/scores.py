@@ -35,7 +35,8 @@ class RowsForm(forms.Form):
             )
         try:
             check(file)
-            formats.recognise(Source(file), file.name)
+            shape = formats.recognise(Source(file), file.name)
+            next(iter(formats.rows(Source(file), shape)), None)  # a header that cannot be read begins nothing
         except BadFile as error:
             raise forms.ValidationError(str(error)) from None
         return file

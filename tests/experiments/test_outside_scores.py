@@ -211,6 +211,15 @@ def test_a_file_that_is_none_is_refused(upload, content, name, said):
     assert said in text_of(response)
 
 
+@pytest.mark.parametrize("header", [b'"case,score', b"case,case"])
+def test_a_header_that_cannot_be_read_begins_no_round(upload, header):
+    upload(CSV)
+    response = upload(header + b"\ncase-000,1\n", again="on")
+    assert response.status_code == 422
+    assert "rows are wrong" not in text_of(response)
+    assert Run.objects.get().is_current
+
+
 def test_a_name_that_judges_here_is_refused(project, upload):
     version_of(project, "Facts")
     response = upload(CSV, evaluator="Facts")
