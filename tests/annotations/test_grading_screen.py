@@ -127,7 +127,8 @@ def test_numbers_are_typed_without_reaching_for_their_field(open_queue, make_que
 def test_a_draft_survives_a_reload(open_queue, make_queue):
     page = open_queue(make_queue(3))
     page.keyboard.press("2")
-    page.locator("#g-stage textarea").fill("Half a thought")
+    with page.expect_response(lambda reply: "thought" in (reply.request.post_data or "")):
+        page.locator("#g-stage textarea").fill("Half a thought")
     expect(page.locator("#g-stage [data-kept]")).to_have_text("Draft kept")
     page.evaluate("localStorage.clear()")  # as on another device: the server has it as well
     page.reload()
