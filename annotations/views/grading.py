@@ -91,7 +91,7 @@ def item_grade(request: ProjectRequest, pk: int) -> HttpResponse:
 def item_draft(request: ProjectRequest, pk: int) -> HttpResponse:
     """Keeps what has been typed so far, so that another device or a reload finds it, and says whether it did."""
     item = _item(request, pk)
-    typed = {storable(name): storable(value) for name, value in request.POST.items()}
+    typed = {storable(name): storable(str(value)) for name, value in request.POST.items()}
     fields = {name: value for name, value in typed.items() if name == "comment" or name.startswith("grade-")}
     if sum(map(len, fields.values())) > MOST_DRAFT:
         return HttpResponse(status=413)
