@@ -48,7 +48,7 @@ class OfLabel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """On `pairs` outputs for the same cases: figures of the whole, then of each label."""
+    """On `pairs` outputs for the same cases: figures of the whole, then of each label that either run has there."""
 
     pairs: int
     whole: list[Gain]
@@ -86,6 +86,7 @@ def gains(ours: Classified, theirs: Classified) -> Gains | None:
     pairs = int(sizes.sum())
     classes = told_apart(ours.run.version) or Classes(())
     labels = tuple(one.label for one in ours.found.classes) if ours.found else ()
+    there = {label for side in sides for pair in side.counts for label in pair}
 
     def gain(name: str, **of: Any) -> Gain:
         values, each = zip(*(side.figure(labels, **of) for side in sides), strict=True)
@@ -100,7 +101,11 @@ def gains(ours: Classified, theirs: Classified) -> Gains | None:
     return Gains(
         pairs,
         [gain("Accuracy", kind=None), *(gain(f"{name}{named}", kind=kind, **whole) for name, kind in KINDS)],
-        [OfLabel(label, [gain(name, kind=kind, label=label) for name, kind in KINDS]) for label in labels],
+        [
+            OfLabel(label, [gain(name, kind=kind, label=label) for name, kind in KINDS])
+            for label in labels
+            if label in there
+        ],
     )
 
 

@@ -169,6 +169,23 @@ def test_a_regression_is_found_and_read_by_the_keyboard_alone(visit, page, proje
     settle(page, "case-009")
 
 
+@pytest.mark.parametrize("width", [1440, 320])
+def test_long_names_leave_room_for_the_figures_and_hide_nothing(visit, page, project, width):
+    long = [experiment_of(project, 12, f"provider/assistant_{'with_a_long_name_' * 4}{number}") for number in (1, 2, 3)]
+    version = version_of(project, "Facts")
+    for each in long:
+        judged(each, version, [0.5, 1.0] * 6)
+    page.set_viewport_size({"width": width, "height": 900})
+    for query in ("", f"?also={long[2].pk}"):
+        visit(long[0].url_against(long[1].pk) + query)
+        table = page.locator("table.cmp")
+        cut = "cells => cells.filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.innerText)"
+        assert table.locator("th").evaluate_all(cut) == []
+        assert table.locator("tbody th").first.evaluate("cell => cell.offsetWidth") <= max(240, 0.4 * width)
+        if width == 1440:
+            assert table.evaluate("table => table.offsetWidth <= table.parentElement.clientWidth")
+
+
 def test_charts_are_drawn_and_a_bar_leads_to_its_pairs(visit, page, project, two):
     for name in ("Facts", "Tone"):
         version = version_of(project, name)

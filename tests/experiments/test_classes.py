@@ -416,6 +416,7 @@ def test_the_average_beside_another_result_is_that_of_the_result_alone(project, 
     other = start(run.version, scored_experiment(project, drawn(60, seed=2), "b"))
     work("cpu")
     told_of = as_alice.get(f"/api/projects/{project.slug}/runs/{run.pk}/classes/beside/{other.pk}/").json()
+    assert [each["label"] for each in told_of["per_class"]] == ["billing", "contract", "other"]
     found = classified(run, Asked()).found
     alone = {"Precision, macro": found.precision, "Recall, macro": found.recall, "F1, macro": found.f1}
     beside = {each["figure"]: each for each in told_of["whole"]}
