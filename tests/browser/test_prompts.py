@@ -60,6 +60,16 @@ def test_it_is_written_previewed_tried_and_run(new, alice, make_version, small_k
     assert "metadata.language" in new.locator("#id_user_message").input_value()
 
 
+def test_answers_that_nobody_judges_appear_as_they_come(new):
+    new.get_by_label("Name", exact=True).fill("Parrot")
+    write(new, "id_user_message", "Say: {{ inputs.question }}")
+    new.get_by_role("button", name="Start").click()
+    new.get_by_role("heading", name="Answers of tiny 0 of 6").wait_for()
+    work("net")
+    new.get_by_role("heading", name="Answers of tiny 6 of 6").wait_for()
+    new.get_by_role("link", name="case-3").first.wait_for()
+
+
 def test_what_is_wrong_stands_beside_the_prompt_while_it_is_written(new):
     write(new, "id_user_message", "Say {{ expectedOutputs.value }}")
     new.locator("#fault-user_message").get_by_text("is not there when this prompt is sent").wait_for()
