@@ -8,7 +8,7 @@ const following = document.getElementById("g-following");
 const notice = document.getElementById("g-offline");
 const outboxKey = `grades-${frame.dataset.person}-${frame.dataset.queue}`; // others may sign in on this device
 const draftKey = (item) => `grade-draft-${frame.dataset.person}-${item}`;
-const behind = []; // ids of items graded on this page, the latest last
+const behind = []; // ids of items graded on this page, the latest last; one that is graded again keeps its place
 let shownAt = performance.now();
 let sending = null; // the promise of a sending under way
 let drafting;
@@ -36,6 +36,7 @@ const store = {
 
 const article = () => stage.querySelector("[data-item]");
 const waiting = () => following.querySelector("[data-item]");
+const isOpen = (item) => Boolean(item) && !item.hasAttribute("data-done"); // not gone back to
 const form = () => stage.querySelector("form.g-dec");
 const headers = () => ({ "X-CSRFToken": document.querySelector("[name=csrfmiddlewaretoken]").value, "HX-Request": "true" });
 const say = (text) => document.dispatchEvent(new CustomEvent("toast", { detail: { text, level: "error" } }));
@@ -97,7 +98,7 @@ function submit(act) {
   const id = `${item}-${Date.now()}`;
   store.write(outboxKey, [...store.read(outboxKey, []), { id, url: sent.action, item, said }]);
   store.write(draftKey(item), null);
-  if (act !== "skip") behind.push(item);
+  if (act !== "skip" && !behind.includes(item)) behind.push(item);
   const next = waiting();
   if (next) show(next);
   else stage.setAttribute("aria-busy", "true");
@@ -173,9 +174,10 @@ async function bring(url, options) {
   const reply = await fetch(url, { headers: headers(), redirect: "manual", ...options }).catch(() => null);
   if (!reply?.ok) return say("The server cannot be reached, or the item is gone.");
   if (reply.status === 204) return say("There is nothing to undo.");
+  const brought = fragment(await reply.text()).firstElementChild;
   const current = article();
-  if (current && !waiting()) following.replaceChildren(current);
-  show(fragment(await reply.text()).firstElementChild);
+  if (isOpen(current) && current.dataset.item !== brought.dataset.item) following.replaceChildren(current);
+  show(brought);
 }
 
 // --- Drafts ---
@@ -223,7 +225,7 @@ function forward() {
   if (!next) return;
   const current = article();
   show(next);
-  following.replaceChildren(...(current ? [current] : []));
+  following.replaceChildren(...(isOpen(current) ? [current] : []));
 }
 
 function back() {

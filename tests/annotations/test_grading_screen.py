@@ -108,6 +108,37 @@ def test_a_pair_is_graded_by_its_letters_with_the_other_keys_at_hand(
     assert list(Grade.objects.filter(is_current=True).values_list("state", flat=True)) == [1]
 
 
+def test_who_looks_back_returns_to_where_they_were(open_queue, make_queue):
+    page = open_queue(make_queue(5))
+    item = page.locator("#g-stage [data-item]")
+    seen = []
+    for _ in range(2):
+        seen.append(item.get_attribute("data-item"))
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        expect(done(page)).to_have_text(str(len(seen)))
+    here = item.get_attribute("data-item")
+    for _ in range(2):
+        page.keyboard.press("k")
+        expect(item).to_have_attribute("data-item", seen[1])
+        page.keyboard.press("j")
+        expect(item).to_have_attribute("data-item", here)
+    for before in (seen[1], seen[0]):
+        page.keyboard.press("k")
+        expect(item).to_have_attribute("data-item", before)
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(item).to_have_attribute("data-item", here)
+    page.keyboard.press("k")
+    expect(item).to_have_attribute("data-item", seen[1])
+    page.keyboard.press("j")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(done(page)).to_have_text("3")
+    assert item.get_attribute("data-item") not in (*seen, here)
+    assert Grade.objects.filter(is_current=True, item=seen[0]).get().label == "Bad"
+
+
 def test_numbers_are_typed_without_reaching_for_their_field(open_queue, make_queue, make_human):
     page = open_queue(make_queue(3, versions=[make_human(scoring={"type": "percentage"})]))
     for text in ("0,25", "1"):
