@@ -24,12 +24,17 @@ STEP = 1.5  # the furthest that one step of Newton's may move a strength
 TOO_FEW = "Fewer than ten cases say too little about how far strengths could be off."
 LEAST_CASES = 10
 ROWS_TOGETHER = 500_000
+NO_ERROR = 1e-6  # log-odds, below which an error is what the search for strengths leaves
+ALL_EQUAL = "Every case tells the same, so it cannot be told how far the strength could be off."
 LOPSIDED = "One side wins so nearly always that a few other cases could put its strength anywhere."
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far one strength lies above another, in log-odds, and the two-sided p-value of there being no gap."""
+    """How far one strength lies above another, in log-odds, and the two-sided p-value of there being no gap.
+
+    None where there are too few cases, or where all tell the same.
+    """
 
     value: float
     p_value: float | None
@@ -89,7 +94,10 @@ def bradley_terry(
         elif errors is None:
             shown[name] = Estimate(value, None, None, *sizes, "none", refused)
         else:
-            error = float(np.sqrt(away @ errors @ away))
+            error = float(np.sqrt(max(0.0, away @ errors @ away)))
+            if error < NO_ERROR:
+                shown[name] = Estimate(value, None, None, *sizes, "none", ALL_EQUAL)
+                continue
             half = student_t(len(unique) - 1) * error
             shown[name] = Estimate(value, value - half, value + half, *sizes, method, standard_error=error)
     return Standings(shown, _gaps(names, strengths, errors, len(unique) - 1))
@@ -109,7 +117,7 @@ def _gaps(names: Sequence[str], strengths: Any, errors: Any, freedom: int) -> di
             p = None
             if errors is not None:
                 variance = errors[i, i] + errors[j, j] - 2 * errors[i, j]
-                p = student_p(value / max(1e-24, variance) ** 0.5, freedom)
+                p = student_p(value / variance**0.5, freedom) if variance >= NO_ERROR**2 else None
             gaps[one, names[j]] = Gap(value, p)
     return gaps
 

@@ -14,14 +14,15 @@ def normal_p(z: float) -> float:
 
 def student_p(t: float, freedom: float) -> float:
     """The same for Student's t with `freedom` > 0 degrees: I_x(ν/2, 1/2) at x = ν / (ν + t²) (DLMF 8.17)."""
-    if math.isinf(t):
+    if math.isinf(t * t):
         return 0.0
     a, b = freedom / 2, 0.5
     x, rest = freedom / (freedom + t * t), t * t / (freedom + t * t)  # they add up to 1, each with all its digits
     if rest == 0:
         return 1.0
     scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    front = math.exp(scale + a * math.log1p(-rest) + b * math.log(rest))
+    log_x = math.log1p(-rest) if rest < x else math.log(x)
+    front = math.exp(scale + a * log_x + b * math.log(rest))
     if x < (a + 1) / (a + b + 2):
         return front * _continued(a, b, x) / a
     return 1 - front * _continued(b, a, rest) / b

@@ -108,6 +108,12 @@ def test_results_of_one_system_that_never_met_are_called_by_more_than_its_name(p
     assert f"(#{four['base'].pk})” and “" in refused
 
 
+def test_a_judge_that_says_the_same_of_every_case_leaves_no_strength_that_is_sure(as_alice, project, four, shorter):
+    compared(four["strong"], four["base"], shorter, [0.75] * 20)
+    assert "Every case tells the same" in open_page(as_alice, project)
+    assert [each.place for each in asked(project).strengths] == ["1–2", "1–2"]
+
+
 def test_too_few_scores_conclude_nothing(as_alice, project, four, shorter):
     compared(four["strong"], four["base"], shorter, WON_75)
     compared(four["weak"], four["base"], shorter, [1.0] * 5 + ["failed: time limit"] * 15)

@@ -1,5 +1,7 @@
 """Strengths against published fits and by simulation."""
 
+import math
+
 import numpy
 import pytest
 
@@ -164,3 +166,22 @@ def test_intervals_cover_the_truth_as_often_as_they_say(cases, resamples, runs):
         found = bradley_terry(names, *season(draw, cases), resamples=resamples).strengths
         hits.append([found[name].low <= truth[name].value <= found[name].high for name in names])
     assert ((numpy.mean(hits, 0) > 0.93) & (numpy.mean(hits, 0) < 0.97)).all()
+
+
+@pytest.mark.parametrize("resamples", [0, 500])
+@pytest.mark.parametrize("share", [0.5, 0.75])
+def test_cases_that_all_tell_the_same_prove_nothing(share, resamples):
+    cases = numpy.arange(40)
+    found = bradley_terry(
+        ["a", "b", "c"],
+        cases,
+        cases % 2 * 2,  # a and c, each against b
+        numpy.ones(40, int),
+        numpy.where(cases % 2, cases % 4 / 4, share),
+        reference="b",
+        resamples=resamples,
+    )
+    assert found.strengths["a"].value == pytest.approx(math.log(share / (1 - share)))
+    assert "Every case tells the same" in found.strengths["a"].refused
+    assert found.gaps["a", "b"].p_value is None
+    assert found.strengths["c"].low is not None
