@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.signals import request_finished, request_started
 from django.test import Client
 
 TIMEOUT_MS = 20_000  # what a page may take on a computer that has other things to do
@@ -51,6 +54,32 @@ def browser_type_launch_args(playwright: Any) -> dict[str, Any]:
     # Playwright's own loop runs in this thread, which Django would take for an async context.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     return {"executable_path": path, "args": FLAGS}
+
+
+@pytest.fixture(autouse=True)
+def all_answered(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where there is a server, the test ends when it has answered everything, also to pages that are closed by then: a
+    request still at work and the emptying of the database would wait for each other."""
+    if "live_server" not in request.fixturenames:
+        yield
+        return
+    request.getfixturevalue("transactional_db")
+    answering: set[int] = set()  # by thread
+
+    def begun(**_: Any) -> None:
+        answering.add(threading.get_ident())
+
+    def ended(**_: Any) -> None:
+        answering.discard(threading.get_ident())
+
+    request_started.connect(begun)
+    request_finished.connect(ended)
+    yield
+    give_up_at = time.monotonic() + TIMEOUT_MS / 1000
+    while answering - {threading.get_ident()} and time.monotonic() < give_up_at:
+        time.sleep(0.01)
+    request_started.disconnect(begun)
+    request_finished.disconnect(ended)
 
 
 @pytest.fixture

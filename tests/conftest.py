@@ -4,6 +4,7 @@ import pytest
 
 from evalstudio.projects.models import Membership, Project, Role, User
 from tests.browser_fixtures import (  # noqa: F401
+    all_answered,
     browser_type_launch_args,
     page,
     pytest_terminal_summary,
