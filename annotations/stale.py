@@ -10,7 +10,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotations.access import graders_of
 from annotations.answers import draft_of
-from annotations.models import Grade, GradeState, Item, Queue, Reservation
+from annotations.models import Grade, GradeState, Item, ItemState, Queue, Reservation
+from annotations.settling import Terms, settle_items
 from evalstudio.projects.models import AuditEntry
 
 BATCH = 500  # a transaction
@@ -52,3 +53,31 @@ def _open_some(queue: Queue) -> int:
         seat.is_done, seat.held_until = 0, None
     Reservation.objects.bulk_update(seats, ["draft", "is_done", "held_until"])
     return len(seats)
+
+
+def give_up() -> int:
+    """Close the seats that are asked again of people who grade there no more: what they said stays. How many."""
+    closed = 0
+    for queue in Queue.objects.filter(closed_at=None, instructions_version__gt=1).select_related("project"):
+        while some := _give_up_some(queue):
+            closed += some
+    return closed
+
+
+@transaction.atomic
+def _give_up_some(queue: Queue) -> int:
+    asked = Reservation.objects.filter(queue=queue, is_done=0, person__isnull=False, held_until=None)
+    left = asked.exclude(person__in=graders_of(queue.project).values("pk"))
+    if queue.reviewers.exists():
+        left |= asked.exclude(person__in=queue.reviewers.values("pk"))
+    seats = dict(left.order_by("pk").values_list("pk", "item")[:BATCH])
+    if not seats:
+        return 0
+    items = Item.objects.filter(pk__in=seats.values()).select_related(
+        "output__experiment", "baseline_output__experiment"
+    )
+    found = list(items.order_by("pk").select_for_update(of=("self",)))  # nobody grades them meanwhile
+    closed = Reservation.objects.filter(pk__in=seats, is_done=0, held_until=None).update(is_done=1, draft=None)
+    # What people are split about waited for these grades, and now for somebody else's.
+    settle_items(Terms.of(queue), [item for item in found if item.state == ItemState.OPEN], None)
+    return closed

@@ -9,6 +9,7 @@ from django_q.models import Schedule
 from annotations.intake import pull
 from annotations.judging import calibrate_all
 from annotations.models import Queue
+from annotations.stale import give_up
 from evaluators.kinds import BadConfig
 from experiments import upkeep as experiments
 from experiments.ledger.start import CannotStart
@@ -28,10 +29,11 @@ def begin() -> None:
 
 
 def pull_all() -> None:
-    """Every queue that has a rule, and every correction. A scheduled task keeps this path: it must never move."""
+    """Queues with a rule, seats of who left, corrections. A scheduled task keeps this path: it must never move."""
     for queue in Queue.objects.filter(intake__isnull=False, closed_at=None).select_related("project"):
         try:
             pull(queue)
         except (CannotStart, BadConfig) as error:
             log.warning("Queue %s takes nothing in: %s", queue.pk, error)
+    give_up()
     calibrate_all()

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotations.grading import Answer, Subject, submit
+from annotations.holding import at_hand
 from annotations.models import Grade, GradeState, Item, ItemState, Rule
 from evalstudio.projects.models import Membership, Role
 from evaluators.core import Status
@@ -95,6 +96,13 @@ def test_grades_come_in_settle_rows_and_take_seats(make_queue, people, bring):
     assert Run.objects.get().state == RunState.FINISHED
     assert sorted(Grade.objects.values_list("person__username", flat=True)) == ["alice", "ravi", "rita"]
     assert queue.items.filter(reservations__is_done=1, reservations__person__isnull=False).count() == 3
+
+
+def test_a_tie_that_comes_in_goes_to_another_person(make_queue, people, bring):
+    queue = make_queue(1, graders=2)
+    bring(queue, "case,person,label\ncase-0,rita,Good\ncase-0,ravi,Bad\n")
+    assert states(queue) == [("case-0", ItemState.OPEN)]
+    assert [seat.item_id for seat in at_hand(queue, people[2])] == [queue.items.get().pk]
 
 
 def test_what_goes_out_comes_in_again_in_every_format(make_queue, make_human, make_experiment, people, export, bring):

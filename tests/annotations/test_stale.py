@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotations.grading import skip
 from annotations.holding import at_hand, keep_draft
 from annotations.models import Grade, Item, Queue, Reservation, Rule
-from annotations.stale import ask_anew, stale_grades
+from annotations.stale import ask_anew, give_up, stale_grades
 from evalstudio.projects.models import AuditEntry, Membership
 from evaluators.core import Status
 from experiments.models import Evaluation
@@ -113,6 +113,35 @@ def test_people_who_grade_there_no_more_are_not_asked(as_alice, changed, alice, 
     assert ask_anew(changed, alice) == 0
     page = as_alice.get(changed.get_absolute_url()).content.decode()
     assert "their people grade here no more" in page
+
+
+@pytest.mark.parametrize("way", ["left the project", "grades there no more"])
+def test_what_is_asked_again_of_somebody_who_has_gone_is_given_up(as_alice, changed, alice, people, way):
+    ask_anew(changed, alice)
+    assert give_up() == 0, "Rita is still there"
+    if way == "left the project":
+        Membership.objects.filter(user=people[0]).delete()
+    else:
+        changed.reviewers.set(people[1:])
+    assert give_up() == 2
+    page = as_alice.get(changed.get_absolute_url()).content.decode()
+    assert "<b>2</b> of 3 graded" in page
+    assert "their people grade here no more" in page
+    assert Evaluation.objects.filter(state=Status.SCORED, score=0.0).count() == 2, "what she said counts"
+
+
+def test_a_split_that_waited_for_somebody_who_has_gone_goes_to_another_person(make_queue, alice, people):
+    queue = make_queue(1, graders=2, instructions="Read.")
+    item = queue.items.get()
+    grade(again(item.pk), people[0], GOOD)
+    grade(again(item.pk), people[1], GOOD)
+    Queue.objects.update(instructions_version=2)
+    ask_anew(Queue.objects.select_related("project").get(), alice)
+    grade(again(item.pk), people[1], BAD)
+    Membership.objects.filter(user=people[0]).delete()
+    assert at_hand(queue, people[2]) == []
+    assert give_up() == 1
+    assert [seat.item_id for seat in at_hand(queue, people[2])] == [item.pk]
 
 
 def test_a_decision_goes_with_the_stale_grades_that_it_was_about(make_queue, alice, people):
