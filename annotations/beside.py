@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from annotations import ordering
 from annotations.models import Item, Queue
-from evaluators.core import FLIPPED
+from evaluators.core import FLIPPED, Why
 from evaluators.golden import NotKept, digest_of, stored_sample
 from evaluators.models import Evaluator
 from evaluators.scoring import Passing
@@ -41,7 +41,8 @@ class Beside:
 
     `likely` is with which probability it came to be graded, NaN where it was not drawn; `has_chance` whether it could
     have been. `tuned_on` counts graded outputs that were golden cases of the judge before this version of it was saved:
-    people tune on those, so their grades are left out.
+    people tune on those, so their grades are left out. `cannot` counts those that nobody who was asked could judge.
+    `left_out` are both: looked at, but nothing that a judge is measured by.
     """
 
     judge: Run
@@ -54,7 +55,9 @@ class Beside:
     people_labels: list[str]
     likely: NDArray[Any]
     has_chance: NDArray[Any]
+    left_out: NDArray[Any]
     tuned_on: int
+    cannot: int
 
     @property
     def both(self) -> NDArray[Any]:
@@ -138,10 +141,12 @@ def beside(judge: Run, people: Run) -> Beside:
     judged = np.where(counts > 0, sums / np.maximum(1, counts), np.nan)
     at, is_asked = _places_in(grades.outputs, outputs)
     graded = np.where(is_asked, grades.scores[at], np.nan) if len(at) else np.full(len(outputs), np.nan)
+    cannot = np.isin(outputs, _not_judged(people)) & ~np.isnan(judged)
+    looked_at = ~np.isnan(graded) | cannot
     tuned = _tuned_on(judge, outputs[~np.isnan(graded)])
     graded = np.where(np.isin(outputs, tuned), np.nan, graded)
     given = np.where(is_asked, grades.labels[at], -1) if len(at) else np.full(len(outputs), -1)
-    likely, has_chance = _likely(people, outputs, judged, graded)
+    likely, has_chance = _likely(people, outputs, looked_at[~np.isnan(judged)].all())
     return Beside(
         judge,
         people,
@@ -155,7 +160,9 @@ def beside(judge: Run, people: Run) -> Beside:
         _texts(people, given),
         likely,
         has_chance,
+        looked_at & np.isnan(graded),
         len(tuned),
+        int(cannot.sum()),
     )
 
 
@@ -211,13 +218,16 @@ def _tuned_on(judge: Run, outputs: NDArray[Any]) -> list[int]:
     return tuned
 
 
-def _likely(
-    people: Run, outputs: NDArray[Any], judged: NDArray[Any], graded: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """1 where all that was judged is graded; otherwise by the queues that drew them. And which had a chance at all."""
+def _not_judged(people: Run) -> list[int]:
+    """The outputs of which people settled that they cannot be judged."""
+    return list(Evaluation.objects.filter(run=people, why=Why.CANNOT_JUDGE).values_list("output", flat=True))
+
+
+def _likely(people: Run, outputs: NDArray[Any], is_all: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    """1 where people looked at all that was judged; otherwise by the queues that drew them. And which had a chance."""
     import numpy as np
 
-    if not np.isnan(graded[~np.isnan(judged)]).any():
+    if is_all:
         return np.ones(len(outputs)), np.ones(len(outputs), bool)
     missed = np.ones(len(outputs))
     settled = np.zeros(len(outputs), bool)

@@ -71,11 +71,14 @@ def against(pair: Beside, own: Estimate) -> Against:
 def corrected(pair: Beside) -> Estimate:
     """What people would say on average: of pass and fail by Rogan and Gladen, of scores prediction-powered.
 
-    Of a comparison it is the share of wins; where somebody may say that two are equal there are three scores.
+    Of a comparison it is the share of wins; where somebody may say that two are equal there are three scores. It is
+    about outputs that people can judge, and that are no golden cases.
     """
     import numpy as np
 
-    judged = Judged.of(pair.judged, np.where(np.isnan(pair.likely), np.nan, pair.graded), pair.cases, _sure(pair))
+    drawn = ~np.isnan(pair.likely)
+    told, likely = np.where(drawn, pair.graded, np.nan), np.where(drawn, pair.likely, 1.0)
+    judged = Judged.of(pair.judged, told, pair.cases, likely, pair.left_out & drawn)
     if pair.no_sample:
         return judged.refused(pair.no_sample)
     is_binary = (
@@ -83,12 +86,6 @@ def corrected(pair: Beside) -> Estimate:
         and np.isin(pair.graded[~np.isnan(pair.graded)], (0.0, 1.0)).all()
     )
     return rogan_gladen(judged).share if is_binary else prediction_powered(judged).mean
-
-
-def _sure(pair: Beside) -> Any:
-    import numpy as np
-
-    return np.where(np.isnan(pair.likely), 1.0, pair.likely)
 
 
 def _labels(pair: Beside) -> dict[int, tuple[str, str]]:
@@ -166,7 +163,7 @@ def strata_of(pair: Beside) -> dict[str, Stratum]:
     """The outputs by what the judge said of them, with what people said so far: what a plan of grading starts from."""
     import numpy as np
 
-    words = _verdict_words(pair)
+    words = ["" if is_out else word for word, is_out in zip(_verdict_words(pair), pair.left_out, strict=True)]
     found = {}
     for word in dict.fromkeys(each for each in words if each):
         here = np.array([each == word for each in words])
@@ -195,9 +192,10 @@ def calibrate(judge: Run) -> Calibration | None:
         Calibration.objects.filter(run=judge).delete()
         return None
     kept = Calibration.objects.filter(run=judge, people=people).first()
-    if kept and (kept.revision, kept.people_revision) == (judge.revision, people.revision):
+    if kept and kept.holds_for(judge) and kept.people_revision == people.revision:
         return kept
     told = {
+        "format": Calibration.FORMAT,
         "people": people,
         "revision": judge.revision,
         "people_revision": people.revision,
@@ -220,7 +218,11 @@ def calibrate_all() -> int:
     """Bring corrections up to date; how many there were to bring. One query where nothing has changed."""
     judges = Run.objects.filter(version__evaluator__reference__isnull=False, purpose=Purpose.RESULTS, is_current=True)
     known = judges.annotate(said=Subquery(people_beside().values("revision")[:1])).filter(said__isnull=False)
-    stale = known.exclude(calibration__revision=F("revision"), calibration__people_revision=F("said"))
+    stale = known.exclude(
+        calibration__format=Calibration.FORMAT,
+        calibration__revision=F("revision"),
+        calibration__people_revision=F("said"),
+    )
     runs = list(stale.select_related("version__evaluator"))
     for run in runs:
         calibrate(run)

@@ -31,12 +31,16 @@ class ReferenceSerializer(serializers.Serializer):
 class AgainstSerializer(serializers.Serializer):
     """A judge against people on `n` outputs that both have scored. What has no meaning for its scale is null.
 
-    `corrected` is what people would say of everything that the judge has judged. `counts` has rows of people's word,
+    `corrected` is what people would say of everything that the judge has judged, but for outputs like the
+    `cannot_judge` that nobody who was asked could judge and the `golden` ones that the judge may be tuned on. `counts`
+    has rows of people's word,
     the judge's word and how often they met.
     """
 
     run = serializers.IntegerField()
     n = serializers.IntegerField()
+    cannot_judge = serializers.IntegerField()
+    golden = serializers.IntegerField()
     own = EstimateSerializer()
     corrected = EstimateSerializer()
     agreement = EstimateSerializer()
@@ -89,10 +93,11 @@ class AgainstPeople(ProjectView):
         found = against(beside(run, people), columns([run])[0].figure)
         calibrate(run)
         counts = [[*words, n] for words, n in found.table.counts.items()] if found.table else []
+        left_out = {"cannot_judge": found.beside.cannot, "golden": found.beside.tuned_on}
         told: dict[str, Any] = {
             name: getattr(found, name) for name in AgainstSerializer().fields if hasattr(found, name)
         }
-        return Response(AgainstSerializer(told | {"run": run.pk, "counts": counts}).data)
+        return Response(AgainstSerializer(told | {"run": run.pk, "counts": counts, **left_out}).data)
 
     @extend_schema(
         operation_id="evaluators_refer",

@@ -23,21 +23,23 @@ TOO_FEW = f"People have to pass at least {LEAST_EACH} graded cases and to fail a
 class Judged:
     """One entry an output that the judge scored, in arrays: its score, people's (NaN if not graded), case and weight.
 
-    `weights` are 1 / inclusion probability where graded, 0 elsewhere. `cases` are numbered from 0.
+    `weights` are 1 / inclusion probability where graded, 0 elsewhere; `out` the same where people looked at an output
+    that is left out, such as one that nobody could judge. `cases` are numbered from 0.
     """
 
     judge: Any
     people: Any
     cases: Any
     weights: Any
+    out: Any
     asked: int
 
     @classmethod
-    def of(cls, judge: Any, people: Any, cases: Any = None, inclusion: Any = None) -> Judged:
+    def of(cls, judge: Any, people: Any, cases: Any = None, inclusion: Any = None, left_out: Any = None) -> Judged:
         """From the scores of judge and people, NaN where there is none, and how likely each output was to be graded.
 
-        Outputs that the judge did not score are left out. ValueError for a graded output with an inclusion probability
-        outside (0, 1].
+        Outputs that the judge did not score are left out. So are those of `left_out`, which people looked at: the
+        figure is about outputs unlike them. ValueError for an inclusion probability outside (0, 1] of either.
         """
         import numpy as np
 
@@ -45,17 +47,36 @@ class Judged:
         cases = np.arange(len(judge)) if cases is None else np.asarray(cases)
         likely = np.ones(len(judge)) if inclusion is None else np.asarray(inclusion, float)
         there, graded = ~np.isnan(judge), ~np.isnan(people)
-        if not ((likely[graded] > 0) & (likely[graded] <= 1)).all():
+        without = np.zeros(len(judge), bool) if left_out is None else np.asarray(left_out, bool)
+        seen = graded | without
+        if not ((likely[seen] > 0) & (likely[seen] <= 1)).all():
             raise ValueError("An inclusion probability lies above 0 and at most at 1.")
-        weights = np.where(graded, 1 / np.where(graded, likely, 1), 0)
+        worth = np.where(seen, 1 / np.where(seen, likely, 1), 0)
         _, places = np.unique(cases[there], return_inverse=True)
-        return cls(judge[there], people[there], places, weights[there], len(judge))
+        people = np.where(without, np.nan, people)
+        weights, out = np.where(without, 0, worth), np.where(without, worth, 0)
+        return cls(judge[there], people[there], places, weights[there], out[there], len(judge))
 
     @property
     def graded(self) -> Any:
         import numpy as np
 
         return ~np.isnan(self.people)
+
+    def own(self) -> tuple[float, Any]:
+        """The judge's mean over all but what is left out, and how far each output pulls it.
+
+        What was looked at and left out stands for as many of all outputs as its weight says (a ratio estimate).
+        """
+        import numpy as np
+
+        seen = self.weights + self.out
+        out = self.out * (len(seen) / seen.sum())
+        rest = float((1 - out).sum())
+        mean = float(((1 - out) * self.judge).sum() / rest)
+        apart = self.judge - mean
+        drift = float((out * apart).sum()) * (1 / len(seen) - seen / seen.sum())
+        return mean, np.asarray(((1 - out) * apart - drift) / rest)
 
     def by_case(self, pulls: Any) -> Any:
         import numpy as np
@@ -107,7 +128,7 @@ def rogan_gladen(judged: Judged) -> Corrected:
         return Corrected(judged.refused(NOT_GRADED), None, None)
     if min(judged.distinct(passing), judged.distinct(failing)) < LEAST_EACH:
         return Corrected(judged.refused(TOO_FEW), None, None)
-    share = float(judged.judge.mean())
+    share, pulls = judged.own()
     right = [float(np.average(hits[side], weights=judged.weights[side])) for side, hits in _sides(judged)]
     told = sum(right) - 1
     sides = [_Side.of(judged, side, hits) for side, hits in _sides(judged)]
@@ -119,7 +140,7 @@ def rogan_gladen(judged: Judged) -> Corrected:
         )
         return Corrected(judged.refused(said), *right)
     value = min(1.0, max(0.0, (share + right[1] - 1) / told))
-    return Corrected(_interval(judged, share, value, sides), *right)
+    return Corrected(_interval(judged, share, pulls, value, sides), *right)
 
 
 def _sides(judged: Judged) -> list[tuple[Any, Any]]:
@@ -152,13 +173,13 @@ class _Side:
         return cls(rate, pulls, added, float((judged.by_case(pulls) ** 2).sum()) + added)
 
 
-def _interval(judged: Judged, share: float, value: float, sides: list[_Side]) -> Estimate:
+def _interval(judged: Judged, share: float, pulls: Any, value: float, sides: list[_Side]) -> Estimate:
     import numpy as np
 
     passing, failing = sides
     told = passing.rate + failing.rate - 1
     middle = (share + failing.rate - 1) / told
-    pulls = (judged.judge - share) / len(judged.judge) - middle * passing.pulls + (1 - middle) * failing.pulls
+    pulls = pulls - middle * passing.pulls + (1 - middle) * failing.pulls
     variance = (judged.by_case(pulls) ** 2).sum() + middle**2 * passing.added + (1 - middle) ** 2 * failing.added
     error = float(np.sqrt(variance)) / told
     shift = 2 * Z * Z * (middle * passing.variance - (1 - middle) * failing.variance)

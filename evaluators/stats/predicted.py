@@ -34,7 +34,7 @@ def prediction_powered(judged: Judged) -> Powered:
     """
     import numpy as np
 
-    graded, every = judged.graded, len(judged.judge)
+    graded = judged.graded
     if not graded.any():
         return Powered(judged.refused(NOT_GRADED), None)
     weights = judged.weights / judged.weights.sum()
@@ -43,10 +43,11 @@ def prediction_powered(judged: Judged) -> Powered:
     effective = judged.effective()
     if effective < LEAST_CASES:
         return Powered(judged.refused(TOO_FEW, human), None)
+    of_all, pulled = judged.own()
     own = judged.by_case(weights * (people - human))
-    helped = judged.by_case((judged.judge - judged.judge.mean()) / every - weights * (judged.judge - of_graded))
+    helped = judged.by_case(pulled - weights * (judged.judge - of_graded))
     tuning = float(np.clip(-(own @ helped) / max(1e-300, helped @ helped), 0, 1))
-    value = human + tuning * (float(judged.judge.mean()) - of_graded)
+    value = human + tuning * (of_all - of_graded)
     pulls = own + tuning * helped
     error = float(np.sqrt((pulls**2).sum() * effective / (effective - 1) + _doubt(judged, weights)))
     value, half = min(1.0, max(0.0, value)), student_t(effective - 2) * error

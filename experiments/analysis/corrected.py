@@ -18,5 +18,5 @@ def corrected_of(runs: Iterable[Run]) -> dict[int, Estimate]:
     bare = [pk for pk, run in by_id.items() if not field.is_cached(run)]
     kept = list(Calibration.objects.filter(run__in=bare)) if bare else []
     kept += [run.calibration for run in by_id.values() if field.is_cached(run) and hasattr(run, "calibration")]
-    figures = {each.run_id: Estimate(**each.figure) for each in kept if each.revision == by_id[each.run_id].revision}
+    figures = {each.run_id: Estimate(**each.figure) for each in kept if each.holds_for(by_id[each.run_id])}
     return {pk: figure for pk, figure in figures.items() if figure.refused is None}

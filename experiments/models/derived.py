@@ -53,12 +53,19 @@ class PairColumn(models.Model):
 class Calibration(models.Model):
     """What people would say of the outputs that a run judged, told from those that they graded.
 
-    The floor above writes it; it holds while `revision` is that of the judge's run.
+    The floor above writes it; it holds while `revision` is that of the judge's run and `format` is FORMAT.
     """
+
+    FORMAT = 1  # raised whenever the code works corrections out otherwise
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="calibration")
     people = models.ForeignKey(Run, models.CASCADE, related_name="+")  # their run over the same outputs
     revision = models.PositiveIntegerField()
     people_revision = models.PositiveIntegerField()
+    format = models.PositiveSmallIntegerField(default=0)
     figure = models.JSONField()  # the fields of an Estimate
     made_at = models.DateTimeField(default=timezone.now)
+
+    def holds_for(self, run: Run) -> bool:
+        """Whether it is told from the run as it is now, the way corrections are told now."""
+        return (self.format, self.revision) == (self.FORMAT, run.revision)

@@ -102,7 +102,9 @@ def simulated(rng, scores, cases=400, grades=120):
     likely[drawn] = grades / cases
     words = [""] * cases
     every = np.arange(cases)
-    return Beside(None, None, every, every, said, graded, words, words, likely, np.ones(cases, bool), 0)
+    return Beside(
+        None, None, every, every, said, graded, words, words, likely, np.ones(cases, bool), np.zeros(cases, bool), 0, 0
+    )
 
 
 @pytest.mark.parametrize(("scores", "method"), [((0.0, 0.5, 1.0), "prediction"), ((0.0, 1.0), "Rogan")])

@@ -6,16 +6,18 @@ from datetime import timedelta
 
 import pytest
 
+from annotations.answers import Answer
 from annotations.beside import beside, people_of
 from annotations.grading import Subject, submit
-from annotations.judging import against, calibrate, calibrate_all, corrected
-from annotations.models import Item, Order, Queue
+from annotations.judging import against, calibrate, calibrate_all, corrected, strata_of
+from annotations.models import GradeState, Item, Order, Queue
 from annotations.ordering import inclusion
 from annotations.queueing import fill
 from annotations.shootout import shootout
 from evaluators.golden import keep, stored_sample
 from evaluators.models import GoldenCase
 from experiments.analysis.columns import columns
+from experiments.analysis.corrected import corrected_of
 from experiments.models import Calibration, Evaluation, Output, Run
 from experiments.samples import sample_of
 from tests.annotations.test_grading import BAD, GOOD
@@ -90,6 +92,30 @@ def test_outputs_that_were_picked_and_not_drawn_correct_nothing(make_queue, make
     figure = corrected(beside(run, theirs))
     assert figure.value is None
     assert "not drawn at random" in figure.refused
+
+
+@pytest.mark.parametrize("order", [Order.OLDEST, Order.RANDOM])
+def test_an_output_that_nobody_can_judge_is_left_out_and_the_rest_is_corrected(
+    as_alice, make_queue, make_experiment, judged, people, order
+):
+    """All 40 are looked at, two of them in vain: people pass half of the 38 others, whatever the order was."""
+    experiment = make_experiment(40)
+    run = judged(experiment, [1.0] * 22 + [0.0] * 18)
+    queue = make_queue(experiment=experiment, order=order)
+    grade_all(queue, people[0], [True] * 19 + [False] + [None] * 2 + [False] * 18)
+    for item in queue.items.select_related("queue", "output__experiment").order_by("output")[20:22]:
+        subject = Subject.of(item)
+        submit(subject, people[0], {version.pk: Answer(GradeState.CANNOT_JUDGE) for version in subject.versions})
+    run, theirs = refer(run, queue)
+    pair = beside(run, theirs)
+    assert pair.cannot == 2
+    figure = corrected(pair)
+    assert (figure.value, figure.n, figure.asked) == (pytest.approx(0.5), 38, 40)
+    assert sum(stratum.outputs for stratum in strata_of(pair).values()) == 38, "no plan asks for them again"
+    place = f"evaluators/{run.version.evaluator_id}/people/"
+    page = " ".join(as_alice.get(f"/p/support/{place}").content.decode().split())
+    assert "38 outputs graded by people, 2 more that nobody could judge; what people would say" in page
+    assert as_alice.get(f"/api/projects/support/{place}").json()["cannot_judge"] == 2
 
 
 @pytest.fixture
@@ -173,7 +199,7 @@ def test_grades_of_golden_cases_that_a_version_may_be_tuned_on_are_left_out(
 ):
     experiment = make_experiment(12)
     run = judged(experiment, [True] * 12)
-    queue = make_queue(experiment=experiment)
+    queue = make_queue(experiment=experiment, order=Order.OLDEST)
     grade_all(queue, people[0], [True] * 12)
     row = Evaluation.objects.filter(run=run).select_related("output__case", "output__body").first()
     case, _ = keep(run.version.evaluator, stored_sample(sample_of(row.output)), {"value": 1.0}, title="", author=alice)
@@ -183,6 +209,7 @@ def test_grades_of_golden_cases_that_a_version_may_be_tuned_on_are_left_out(
     GoldenCase.objects.filter(pk=case.pk).update(created_at=run.version.created_at - timedelta(minutes=1))
     pair = beside(run, theirs)
     assert (pair.tuned_on, int(pair.both.sum())) == (1, 11)
+    assert pair.no_sample == "", "everything else is graded"
 
 
 def test_corrections_follow_grades_and_go_with_the_reference(make_queue, make_experiment, judged, people):
@@ -194,6 +221,11 @@ def test_corrections_follow_grades_and_go_with_the_reference(make_queue, make_ex
     assert calibrate_all() == 1
     assert calibrate_all() == 0
     grade_all(queue, people[0], truth)
+    assert calibrate_all() == 1
+    assert Calibration.objects.get().figure["n"] == 30
+    Calibration.objects.update(format=Calibration.FORMAT - 1, figure={**Calibration.objects.get().figure, "n": 7})
+    run.refresh_from_db()
+    assert corrected_of([run]) == {}, "what was told another way is not shown"
     assert calibrate_all() == 1
     assert Calibration.objects.get().figure["n"] == 30
     evaluator = run.version.evaluator

@@ -68,6 +68,26 @@ def test_what_the_judge_did_not_score_is_left_out_but_was_asked():
     assert judged.sizes == (1, 1, 3)
 
 
+def test_what_nobody_could_judge_is_left_out_of_both_figures():
+    """All were looked at, and the judge passes the two that nobody could judge."""
+    judge = [1.0] * 42 + [0.0] * 20
+    people = [1.0] * 36 + [0.0] * 4 + [NAN] * 2 + [1.0] * 2 + [0.0] * 18
+    without = [False] * 40 + [True] * 2 + [False] * 20
+    found = rogan_gladen(Judged.of(judge, people, left_out=without)).share
+    assert found.value == pytest.approx(38 / 60), "just what people said of those that they could judge"
+    assert (found.n, found.asked) == (60, 62)
+
+
+def test_what_a_sample_leaves_out_stands_for_others_like_it():
+    """A tenth of 400 is looked at; the judge passes every output that nobody can judge, a quarter of all."""
+    judge = [1.0] * 100 + [1.0] * 150 + [0.0] * 150
+    people = [NAN] * 100 + [1.0] * 15 + [NAN] * 135 + [0.0] * 15 + [NAN] * 135
+    without = [True] * 10 + [False] * 390
+    judged = Judged.of(judge, people, inclusion=[0.1] * 400, left_out=without)
+    assert judged.own()[0] == pytest.approx(0.5)
+    assert rogan_gladen(judged).share.value == pytest.approx(0.5)
+
+
 # --- By simulation ----------------------------------------------------------------------------------------------------
 def outputs(draw, cases, rows, grades, passing, right, clustered=False, steered=False):
     """A judge right on `right` = (where people pass, where they fail), people check some of its verdicts at random."""
@@ -101,6 +121,24 @@ def test_intervals_cover_the_truth_as_often_as_they_say(cases, rows, grades, pas
     told = [one for one in found if one.low is not None]
     assert len(told) > 1950
     assert 0.93 <= numpy.mean([one.low <= passing <= one.high for one in told]) <= 0.97
+
+
+def test_intervals_cover_the_truth_of_what_can_be_judged_where_some_cannot():
+    """A fifth cannot be judged; there the judge nearly always passes."""
+    draw = numpy.random.default_rng(4)
+    found = []
+    for _ in range(2000):
+        cannot = draw.random(1000) < 0.2
+        people = (draw.random(1000) < 0.6).astype(float)
+        judge = numpy.where(draw.random(1000) < 0.85, people, 1 - people)
+        judge = numpy.where(cannot, (draw.random(1000) < 0.95).astype(float), judge)
+        seen = draw.random(1000) < 0.15
+        people = numpy.where(seen & ~cannot, people, NAN)
+        found.append(rogan_gladen(Judged.of(judge, people, None, numpy.full(1000, 0.15), seen & cannot)).share)
+    told = [one for one in found if one.low is not None]
+    assert len(told) > 1950
+    assert numpy.mean([one.value for one in told]) == pytest.approx(0.6, abs=0.01)
+    assert 0.93 <= numpy.mean([one.low <= 0.6 <= one.high for one in told]) <= 0.97
 
 
 def test_a_judge_that_guesses_is_refused_nearly_always():
