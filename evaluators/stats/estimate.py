@@ -105,7 +105,8 @@ def estimate(moments: Moments, asked: int, *, is_share: bool = True) -> Estimate
     if is_share and moments.is_binary and moments.clusters == moments.n:
         low, high = wilson(moments.total, moments.n)
         return _estimate(mean, low, high, moments, asked, "Wilson score interval", error)
-    if moments.most - moments.least < 1e-12 or error < 1e-9:
+    size = 1.0 if is_share else max(abs(moments.least), abs(moments.most))
+    if moments.most - moments.least <= 1e-12 * size or error <= 1e-9 * size:
         if not is_share:
             return _refused(mean, moments, asked, "Every case gives the same number, so no interval can be told.")
         low, high = _all_equal(mean, moments.clusters)

@@ -47,6 +47,16 @@ def test_numbers_that_are_no_shares_have_an_interval_of_their_own_scale():
     assert (below.low, below.high) == pytest.approx((0.8 - 3.555585, 0.8 + 3.555585), abs=1e-5)
 
 
+def test_numbers_of_any_size_are_told_apart_alike():
+    pairs = [(case, value * 1e-9) for case, value in enumerate([2.0, 4.0, 6.0, 8.0, 9.0])]
+    tiny = estimate(Moments.of(pairs), 5, is_share=False)
+    assert tiny.refused is None
+    assert (tiny.low, tiny.high) == pytest.approx((5.8e-9 / 1.846016, 5.8e-9 * 1.846016), rel=1e-5)
+    for value in (0.0, 1e-9, 0.1, 1e9):
+        same = estimate(Moments.of((case, value) for case in range(5)), 5, is_share=False)
+        assert same.refused == "Every case gives the same number, so no interval can be told."
+
+
 def test_cases_with_many_rows_are_worth_fewer_than_they_are():
     """Twelve rows of which one case has eight: (8 + 4)² / (64 + 4) is worth about two cases of one size."""
     uneven = Moments.of([(min(row, 4), row % 3 / 2) for row in range(12)])
