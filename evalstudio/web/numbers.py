@@ -49,6 +49,13 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def quantity(number: float) -> str:
+    """A number of any size and of a unit of its own: "1,234.568", "12", "0.0214", "2.14e-09"."""
+    if number == 0 or abs(number) >= 0.1:
+        return f"{number:,.3f}".rstrip("0").rstrip(".")
+    return f"{number:.3g}"
+
+
 def moment(when: datetime) -> str:
     """A point in time as "Nov 20, 16:42 UTC"; the year only where it is not this year's."""
     when = when.astimezone(UTC)

@@ -32,7 +32,7 @@ def telling(run_ids: Sequence[int], measure: str, split: str, field: str, value:
     direction, _ = reads(runs[0], measure)
     losses = -means if direction == "higher" else means
     best = numpy.nanmin(losses) if not numpy.isnan(losses).all() else numpy.nan
-    lost = (losses > best + 1e-9).any(0)
+    lost = (losses > best + 1e-9 * numpy.nanmax(abs(losses), initial=0.0)).any(0)
     there = ~numpy.isnan(losses)
     mean = numpy.where(there, losses, 0).sum(0) / numpy.maximum(there.sum(0), 1)
     spread = numpy.where(there, losses, -numpy.inf).max(0) - numpy.where(there, losses, numpy.inf).min(0)
@@ -44,7 +44,7 @@ def telling(run_ids: Sequence[int], measure: str, split: str, field: str, value:
     return {
         "runs": list(found),
         "cases": cases,
-        "scores": [[None if numpy.isnan(score) else round(float(score), 6) for score in row] for row in scores],
+        "scores": [[None if numpy.isnan(score) else float(f"{score:.6g}") for score in row] for row in scores],
         "outputs": _outputs([run.experiment_id for run in runs], cases),
         "lost": int(lost.sum()),
     }

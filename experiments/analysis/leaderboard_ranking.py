@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ROWS_TOGETHER = 400_000  # of several runs that are held at once
 CASES_TOGETHER = 8_192  # of a product of matrices
+NO_CASE = "No such case was judged."
 NOT_BY_CASE = "It is told of all cases together, while places are told case by case."
 SAME = 1e-11  # a sum of squares of scores in [0, 1] below this many times its length is rounding
 TIED = 1e-12  # means of a case that are closer than this are equal
@@ -60,12 +61,12 @@ def ranked(run_ids: Sequence[int], measure: str, split: str, field: str, value: 
     cases, of_all = cases_of(runs, Slice(split, field, value)), is_whole(runs[0].version, measure)
     found = dict(sums_of(runs, "" if of_all else measure, cases))
     figures = {pk: estimate(each.moments, each.asked, is_share=is_share) for pk, each in found.items()}
-    untold = {pk: why for pk, figure in figures.items() if (why := why_untold(figure))}
+    untold = {pk: why for pk, figure in figures.items() if (why := why_untold(figure) if figure.asked else NO_CASE)}
     if of_all:
         figures = {pk: replace(each, asked=found[pk].asked) for pk, each in wholes_among(runs, measure, cases).items()}
         untold = dict.fromkeys(found, NOT_BY_CASE)
     told = [pk for pk in found if pk not in untold]
-    contrasts = _contrasts([found[pk] for pk in told])
+    contrasts = _contrasts([found[pk] for pk in told], is_share=is_share)
     named = {(str(told[i]), str(told[j])): each for (i, j), each in contrasts.items()}
     places = rank({str(pk): figures[pk].value or 0.0 for pk in told}, named, direction)
     return {
@@ -160,23 +161,25 @@ def _moments(size: int, place: Any, numbers: Any) -> tuple[Any, Any, Moments]:
     )
 
 
-def _contrasts(entries: Sequence[Sums]) -> dict[tuple[int, int], Difference]:
+def _contrasts(entries: Sequence[Sums], *, is_share: bool = True) -> dict[tuple[int, int], Difference]:
     """The paired difference of every two, over the cases that both have, from products of the matrices of means.
 
     With x the mean of a case, 0 where it has none, and w whether it has one: n = w wᵀ, Σ d = x wᵀ − (x wᵀ)ᵀ and
     Σ d² = x² wᵀ + (x² wᵀ)ᵀ − 2 x xᵀ. How many cases differ at all is counted one by one: without it the interval would
-    be too sure where most are tied.
+    be too sure where most are tied. What is no share is told in the range of all, so that differences lie in [−1, 1].
     """
     import numpy
 
     size = len(entries)
     if size < 2:
         return {}
+    least, span = (0.0, 1.0) if is_share else _range([each.moments for each in entries])
     n, totals, squares, products, apart = (numpy.zeros((size, size)) for _ in range(5))
     for start in range(0, len(entries[0].counts), CASES_TOGETHER):
         counts = numpy.stack([each.counts[start : start + CASES_TOGETHER] for each in entries])
         there: NDArray[bool_] = counts > 0
         means = numpy.stack([each.sums[start : start + CASES_TOGETHER] for each in entries]) / numpy.maximum(counts, 1)
+        means = means if is_share else numpy.where(there, (means - least) / span, 0.0)
         has = there.astype(float)
         n += has @ has.T
         totals += means @ has.T
@@ -192,6 +195,12 @@ def _contrasts(entries: Sequence[Sums]) -> dict[tuple[int, int], Difference]:
         for i in range(size)
         for j in range(i + 1, size)
     }
+
+
+def _range(every: Sequence[Moments]) -> tuple[float, float]:
+    """The least score of all, and how far the largest lies above it."""
+    least = min(each.least for each in every)
+    return least, max(each.most for each in every) - least or 1.0
 
 
 def _difference(n: int, total: float, squares: float, apart: int) -> Difference:
@@ -213,5 +222,6 @@ def _advice(order: list[str], tied: dict[str, tuple[str, ...]], contrasts: dict[
                 return more
             if not more:
                 return f"Places {place} and {place + 1} would be told if they were the only two."
-            return f"To split places {place} and {place + 1}: about {more:,} more cases, if the difference is real."
+            split = f"To split places {place} and {place + 1}{' without the correction' if len(contrasts) > 1 else ''}"
+            return f"{split}: about {more:,} more cases, if the difference is real."
     return ""

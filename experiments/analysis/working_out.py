@@ -21,7 +21,7 @@ from django_q.tasks import async_task
 from experiments.models import Derived, Run
 
 WORK_OUT = "experiments.analysis.working_out.work_out"  # a queued task keeps this path: it must never move
-FORMAT = 3  # of answers: raised whenever the code works any of them out otherwise
+FORMAT = 4  # of answers: raised whenever the code works any of them out otherwise
 AT_ONCE = 60_000  # rows that one page may look at itself
 MOST_KEPT = 2_000  # answers of one project
 LOST_AFTER = timedelta(minutes=3)  # a task that a worker took so long ago will not be done

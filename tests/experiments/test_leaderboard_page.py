@@ -191,7 +191,10 @@ def test_a_field_of_any_name_slices(as_alice, project, three, field):
 
 
 def test_a_field_that_no_case_has_keeps_none(as_alice, project, three):
-    assert "Nothing is scored yet" in text_of(open_page(as_alice, project, "?field=-1&value=few"))
+    page = text_of(open_page(as_alice, project, "?field=-1&value=few"))
+    assert "no figure yet" not in page
+    assert page.count("no such case judged") == 2 * 3  # figures and shares that pass
+    assert "cannot tell : No such case was judged." in page
 
 
 def test_who_is_first_is_ahead_only_of_those_that_the_cases_put_below(as_alice, project):

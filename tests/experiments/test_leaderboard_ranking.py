@@ -1,12 +1,14 @@
 """Places from rows: paired by case, corrected, over slices; what is worked out once and kept."""
 
 import random
+import re
 import statistics
 
 import numpy
 import pytest
 from django.db.models import F
 from django_q.models import OrmQ
+from scipy import stats
 
 from evaluators.core import Status
 from evaluators.stats.estimate import Estimate, Moments, estimate
@@ -58,6 +60,7 @@ def test_the_correction_makes_of_the_same_difference_a_tie_again(project):
     runs = runs_of(project, *told)
     found = asked(runs)
     assert found["pairs"] == 10
+    assert re.match(r"To split places \d and \d without the correction: about ", found["advice"])
     assert str(runs[1].pk) in found["places"][str(runs[0].pk)][2]
 
 
@@ -113,6 +116,19 @@ def test_equal_differences_leave_nothing_to_rounding(project):
     assert found["places"][str(first.pk)] == [1, 2, [str(second.pk)]]  # (1.1)⁻⁷ = 0.51
 
 
+@pytest.mark.parametrize(("size", "start"), [(1e-9, 0.0), (1.0, 0.0), (2.0, -1.0), (1e3, 0.0), (1.0, 1e6)])
+def test_places_by_numbers_that_are_no_shares_do_not_depend_on_their_unit(size, start):
+    entries, drawn = [], []
+    for shift in (0.0, 0.03, 0.25):
+        numbers = numpy.array([start + size * (score * 0.7 + shift) for score in shuffled(40, str(shift))])
+        drawn.append(numbers)
+        counts, sums, moments = _moments(40, list(range(40)), numbers)
+        entries.append(Sums(counts, sums, moments, 40, moments, {}, 0))
+    found = _contrasts(entries, is_share=False)
+    for (i, j), each in found.items():
+        assert each.p_value == pytest.approx(stats.ttest_rel(drawn[i], drawn[j]).pvalue, rel=1e-4)
+
+
 def test_figures_over_all_cases_are_those_of_the_summary(project):
     runs = runs_of(project, shuffled(20, "a"), [*shuffled(19, "b"), "unscored: unparsed"])
     found = asked(runs)
@@ -136,7 +152,7 @@ def test_a_slice_counts_its_cases_alone(project):
     figure = Estimate(**by_split["figures"][str(runs[0].pk)])
     assert (figure.value, figure.n, figure.asked) == (1.0, 2, 2)
     assert Estimate(**by_split["figures"][str(runs[1].pk)]).value == 0.25
-    assert asked(runs, split="none")["untold"] == {str(run.pk): "Nothing is scored yet." for run in runs}
+    assert asked(runs, split="none")["untold"] == {str(run.pk): "No such case was judged." for run in runs}
 
 
 def test_several_answers_to_a_case_are_one_case(project):

@@ -1,7 +1,10 @@
 """What runs measure besides their score: means in SQL, over cases, kept with the summary."""
 
+import re
+
 import pytest
 from django.db.models import F
+from django.urls import reverse
 
 from evaluators.core import FLIPPED, Measure
 from evaluators.stats.estimate import Moments, estimate
@@ -9,7 +12,7 @@ from experiments.analysis.columns import columns
 from experiments.analysis.measured import measured, measures_of
 from experiments.analysis.summary import Summary, summaries
 from experiments.analysis.versus import Outcomes
-from experiments.models import Evaluation, EvaluationBody, Run, RunState
+from experiments.models import Evaluation, EvaluationBody, Output, Run, RunState
 from tests.experiments.compared import comparative, compared, preference
 from tests.experiments.judged import add_output, experiment_of, judged, rehearsal_of, version_of
 from tests.experiments.small_kinds import Length
@@ -170,3 +173,21 @@ def test_the_two_orders_agree_beyond_chance_as_kappa_says(run):
 def test_no_kappa_is_told_while_a_comparison_goes_on(run):
     Run.objects.filter(pk=run.pk).update(state=RunState.ACTIVE)
     assert "orders_kappa" not in summaries([Run.objects.get(pk=run.pk)])[run.pk].measures
+
+
+@pytest.mark.usefixtures("measuring")
+def test_the_charts_of_a_count_say_counts_in_their_tables_too(as_alice, project):
+    version = None
+    for name, words in (("new", (1210, 1220, 1230, 1240)), ("old", (14, 15, 9, 26))):
+        experiment = experiment_of(project, 4, name)
+        Output.objects.filter(experiment=experiment).update(cost_usd=0.00002)
+        version = measure_run(project, experiment, [(0.5, each) for each in words], version).version
+    query = {"by": f"{version.pk}:words", "also": f"{version.pk}:words"}
+    charts = as_alice.get(reverse("leaderboard-charts", args=[project.slug]), query).context["charts"]
+    paid, apart = charts
+    said = {row[0].text: row[1] for row in paid.table.rows}
+    assert re.fullmatch(r"1,225 words \(1,20\d(\.\d+)? to 1,24\d(\.\d+)?\)", said["new"])
+    trace = apart.figure["data"][0]
+    drawn = {name: [f"{value:,.0f}" for value in row] for name, row in zip(trace["y"], trace["z"], strict=True)}
+    listed = {name: [row[at].text for row in apart.table.rows] for at, name in enumerate(apart.table.heads) if at}
+    assert drawn == listed

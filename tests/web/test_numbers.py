@@ -20,6 +20,14 @@ def test_a_difference_reads_as_signed_points(difference, words):
 
 
 @pytest.mark.parametrize(
+    ("number", "words"),
+    [(0, "0"), (5.0, "5"), (-0.5, "-0.5"), (1234.5678, "1,234.568"), (2.14e-5, "2.14e-05"), (0.0214, "0.0214")],
+)
+def test_a_number_of_any_size_keeps_what_it_says(number, words):
+    assert numbers.quantity(number) == words
+
+
+@pytest.mark.parametrize(
     ("amount", "words"),
     [
         (0, "$0"),

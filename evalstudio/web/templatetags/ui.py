@@ -223,6 +223,12 @@ def tokens(number: int | None) -> str:
 
 
 @register.filter
+def quantity(number: float | None) -> str:
+    """1234.5 as "1,234.5"; for numbers that are no shares."""
+    return _unless_unknown(number, numbers.quantity)
+
+
+@register.filter
 def ago(when: datetime | None) -> str:
     """How long ago, as a <time> that keeps itself up to date and shows the exact moment on hover."""
     return _time(when, numbers.ago, "ago")

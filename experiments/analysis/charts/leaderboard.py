@@ -21,14 +21,15 @@ LABEL = 28  # characters of a system's name beside a point
 
 
 def figure_said(figure: Estimate | None, judged: Judged) -> str:
-    """ "84.2 % (78.6 to 89.1)", or in the unit of a measure; a dash where there is none."""
+    """ "84.2 % (78.6 to 89.1)", or in the unit of a measure, "12 tokens (9.5 to 15)"; a dash where there is none."""
     if figure is None or figure.value is None:
         return "–"
+    value, low, high = figure.value, figure.low, figure.high
     if not judged.is_share and judged.measure:
-        return f"{figure.value:,.3g} {judged.measure.unit}"
-    if figure.low is None or figure.high is None:
-        return numbers.percent(figure.value)
-    return f"{numbers.percent(figure.value)} ({figure.low * 100:.1f} to {figure.high * 100:.1f})"
+        said = f"{numbers.quantity(value)} {judged.measure.unit}".rstrip()
+        return said if low is None or high is None else f"{said} ({numbers.quantity(low)} to {numbers.quantity(high)})"
+    said = numbers.percent(value)
+    return said if low is None or high is None else f"{said} ({low * 100:.1f} to {high * 100:.1f})"
 
 
 def quality_and_cost(board: Board) -> Chart | None:
@@ -110,7 +111,7 @@ def telling_cases(
         "margin": {**MARGIN, "r": 0},
     }
     table: list[list[str | Link]] = [
-        [key, *(_cell(score[place], url[place]) for score, url in zip(scores, urls, strict=True))]
+        [key, *(_cell(judged, score[place], url[place]) for score, url in zip(scores, urls, strict=True))]
         for place, key in enumerate(cases)
     ]
     return Chart(
@@ -185,8 +186,8 @@ def _urls(entrant: Entrant, run_id: int, outputs: Sequence[int | None]) -> list[
     return [f"{base}{output}" if output else None for output in outputs]
 
 
-def _cell(score: float | None, url: str | None) -> str | Link:
-    said = "–" if score is None else f"{score * 100:.0f}"
+def _cell(judged: Judged, score: float | None, url: str | None) -> str | Link:
+    said = "–" if score is None else f"{score * 100:.0f}" if judged.is_share else numbers.quantity(score)
     return Link(said, url) if url else said
 
 
