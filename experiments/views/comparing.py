@@ -11,6 +11,7 @@ from django.http import Http404
 from evalstudio.projects.access import ProjectRequest
 from evalstudio.projects.models import Role
 from evalstudio.web.foreign import id_in
+from evalstudio.web.numbers import count
 from evaluators.stats.noise import Noise
 from evaluators.stats.paired import BETTER, CANNOT_TELL, WORSE
 from experiments.analysis.charts import compare as charts
@@ -207,7 +208,7 @@ def _grain(request: ProjectRequest, view: View, found: Comparison) -> dict[str, 
         "subject": subject,
         "verdict": figure.verdict,
         "show": show,
-        "count": n,
+        "counted": f"{count(n)} {'attempt' if found.has_attempts else 'case'}{'' if n == 1 else 's'}",
         "ids": ids,
         "url": link(request, by=subject.run.pk, show=show, sort=sort),
         "query": link(request, by=subject.run.pk, show=show, sort=sort, peek=""),

@@ -41,14 +41,14 @@ class Row(NamedTuple):
 
 def further(request: ProjectRequest, experiment: Experiment, baseline: Experiment) -> list[Experiment]:
     """The results that the address sets beside the two, in its order."""
-    wanted = [pk for text in request.GET.get("also", "").split(",") if (pk := id_in(text))]
+    wanted = list(dict.fromkeys(pk for text in request.GET.get("also", "").split(",") if (pk := id_in(text))))[:MOST]
     if not wanted:
         return []
     found = (
         comparable(experiment).exclude(pk=baseline.pk).select_related("system", "dataset_version__dataset", "project")
     )
-    known = found.in_bulk(wanted[:MOST])
-    return [known[pk] for pk in dict.fromkeys(wanted) if pk in known]
+    known = found.in_bulk(wanted)
+    return [known[pk] for pk in wanted if pk in known]
 
 
 def names(experiments: list[Experiment]) -> list[str]:
@@ -97,6 +97,7 @@ def several_page(
             for each in SHOWS
         ],
         "heads": _heads(request, found, called, sort, on),
+        "has_attempts": found.first.has_attempts,
         "case_sort_url": link(request, sort="case", on=""),
         "sort": sort,
         "total": len(listed),

@@ -394,6 +394,7 @@ def test_two_results_stand_beside_each_other_with_verdicts(project, as_alice):
     page = text_of(page_of(as_alice, run, f"?beside={other.pk}"))
     assert "What assistant 1" in page
     assert "on 90 outputs of the same cases" in page
+    assert "with no correction for their number" in page
     told_of = as_alice.get(f"/api/projects/{project.slug}/runs/{run.pk}/classes/beside/{other.pk}/").json()
     assert told_of["pairs"] == 90
     figures = {each["figure"]: each for each in told_of["whole"]}

@@ -351,6 +351,14 @@ def test_the_cases_that_go_against_the_verdict_stand_above_the_rest(as_alice, pr
     assert keys_on(as_alice.get(grain["url"])) == ["case-007", "case-021"]
 
 
+def test_where_cases_were_answered_several_times_attempts_are_counted(as_alice, project):
+    mine, theirs = experiment_of(project, 30, "weaker"), experiment_of(project, 30, "stronger")
+    for each in (mine, theirs):
+        add_output(each, each.output_set.order_by("pk")[7].case, attempt=1)
+    compared(mine, theirs, comparative(project), [1.0 if number in (7, 30) else 0.0 for number in range(31)])
+    assert "weaker wins 2 attempts case-007" in words_of(against(as_alice, mine, theirs))
+
+
 def test_what_was_judged_by_other_versions_is_listed_and_can_be_run(as_alice, project, two):
     first = version_of(project, "Facts")
     second = version_of(project, "Facts", threshold=0.7)
@@ -486,6 +494,29 @@ def test_only_cases_that_all_answered_are_rows_of_several(as_alice, three):
     mine, theirs, third = three
     third.output_set.order_by("pk")[2].delete()
     assert "case-002" not in keys_on(against(as_alice, mine, theirs, also=third.pk))
+
+
+def test_several_results_say_how_many_cases_all_answered(as_alice, three):
+    mine, theirs, third = three
+    said = words_of(against(as_alice, mine, theirs, also=third.pk))
+    assert "Cases that all answered 6" in said
+    assert "6 cases" in said
+
+
+def test_attempts_of_several_results_are_not_called_cases(as_alice, project):
+    mine, theirs, third = three = [experiment_of(project, 6, name) for name in ("new", "old", "third")]
+    for each in three:
+        add_output(each, each.output_set.order_by("pk")[0].case, attempt=1)
+    said = words_of(against(as_alice, mine, theirs, also=third.pk))
+    assert "Attempts that all made 7" in said
+    assert "7 attempts" in said
+
+
+def test_a_result_that_is_named_again_and_again_keeps_no_other_out(as_alice, three, project):
+    mine, theirs, third = three
+    fourth = experiment_of(project, 6, "fourth")
+    response = against(as_alice, mine, theirs, also=f"{','.join([str(third.pk)] * 8)},{fourth.pk}")
+    assert response.context["others"] == [third, fourth]
 
 
 def test_any_evaluator_may_say_that_a_case_of_several_got_worse(as_alice, project, three):

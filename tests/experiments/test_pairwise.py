@@ -49,6 +49,13 @@ def test_win_rates_stand_with_their_standard_errors(project, four, shorter):
     ]
 
 
+def test_several_verdicts_on_win_rates_say_that_they_are_not_corrected(as_alice, project, four, shorter):
+    compared(four["strong"], four["base"], shorter, WON_75)
+    assert "no correction for their number" not in open_page(as_alice, project)
+    compared(four["weak"], four["base"], shorter, WON_25)
+    assert "with no correction for their number" in open_page(as_alice, project)
+
+
 def test_strengths_against_one_baseline_are_its_log_odds(project, four, shorter):
     compared(four["strong"], four["base"], shorter, WON_75)
     compared(four["weak"], four["base"], shorter, WON_25)

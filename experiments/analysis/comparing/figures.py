@@ -93,7 +93,10 @@ class Figure:
         if isinstance(more, str):
             return more[0].lower() + more[1:].rstrip(".")
         size = f"{abs(told.value) * 100:.1f}{NBSP}points"
-        return f"about {count(_rounded(more))} more cases to tell {size}" if more else f"close: {size} may be real"
+        alone = ", if judged alone" if self.judged > 1 else ""
+        return (
+            f"about {count(_rounded(more))} more cases to tell {size}{alone}" if more else f"close: {size} may be real"
+        )
 
     @property
     def grain(self) -> tuple[str, list[int], int] | None:

@@ -28,7 +28,7 @@ from experiments.models import Experiment, Output, PairColumn, Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT = 1  # of what is kept: raised whenever the code writes it otherwise
+FORMAT = 2  # of what is kept: raised whenever the code writes it otherwise
 MOST = 200  # comparisons that are kept, the latest
 
 
@@ -46,6 +46,11 @@ class Comparison:
     @cached_property
     def judged(self) -> list[tuple[Subject, Figure]]:
         return list(zip(self.subjects, self.figures, strict=True))
+
+    @property
+    def has_attempts(self) -> bool:
+        """Whether pairs are more than cases, since both sides answered some case several times."""
+        return bool(self.facts["cases"] < self.facts["outputs"])
 
     @property
     def changed(self) -> NDArray[Any] | None:

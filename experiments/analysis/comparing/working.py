@@ -40,6 +40,8 @@ FLIPPED_COLUMN = MEASURE + FLIPPED.name
 
 def work_out(experiment: Experiment, baseline: Experiment, subjects: list[Subject]) -> dict[str, bytes]:
     """The figures and the columns over the pairs, packed."""
+    import numpy
+
     runs = [run for subject in subjects for run in subject.runs]
     more = [FLIPPED_COLUMN] if any(subject.is_comparative for subject in subjects) else []
     rows = rows_of_runs(runs, more)
@@ -60,6 +62,7 @@ def work_out(experiment: Experiment, baseline: Experiment, subjects: list[Subjec
     columns[FLAGS] = _flags(columns[WORST], columns[BEST], every, pairs.has_error)
     facts = {
         "outputs": len(pairs),
+        "cases": len(numpy.unique(pairs.cases)),
         "alone": apart.sides(experiment, baseline, pairs.alone),
         "counts": _counts(columns, len(pairs)),
     }
