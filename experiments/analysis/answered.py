@@ -9,8 +9,6 @@ from experiments.ledger.progress import progress
 from experiments.models import Experiment, Purpose, Run, Source
 from experiments.outputs.prompting import Recipe
 
-FEW = 50  # outputs; until there are so many, those that come are shown at once
-
 
 @dataclass(frozen=True)
 class Answered:
@@ -25,10 +23,6 @@ class Answered:
     def is_going(self) -> bool:
         """Whether answers come, or those that came are yet to be passed on to who judges them."""
         return not self.progress.now.is_over or (self.is_open and self.progress.now.scored > 0)
-
-    @property
-    def shows_each(self) -> bool:
-        return self.progress.now.scored <= FEW
 
 
 def answered(experiment: Experiment) -> Answered | None:

@@ -24,6 +24,7 @@ from experiments.views.peeks import address, peek_context, peeked
 PLACES = ("after", "before", "peek", "tab")  # in an address; another view of the rows begins without them
 LABELS = ("expected", "label")  # likewise, where a cell of a confusion table was opened
 MOST_COMPARED = 3  # the latest baselines that are named
+FEW = 50  # outputs; until there are so many, those that come are shown at once
 KEPT = ("by", "show", "sort", *LABELS, *SLICED_BY)  # while words are looked for
 
 
@@ -65,17 +66,19 @@ def figures(request: ProjectRequest, experiment: Experiment) -> dict[str, Any]:
     runs = current_runs(experiment, by=request.GET.get("by", ""))
     shown, view = columns(runs), View.of(request.GET, runs)
     answers = answered(experiment)
-    is_asked = answers is not None and answers.is_going
+    comes = answers.is_going if answers else experiment.is_open
+    told = facts(experiment)
     return {
         "answers": answers,
         "experiment": experiment,
         "here": address(experiment),
-        "facts": facts(experiment),
+        "facts": told,
         "compared_with": _compared_with(experiment),
         "view": view,
         "columns": shown,
         "chosen": next((column for column in shown if view.run and column.run.pk == view.run.pk), None),
-        "is_going": is_asked or any(column.progress and not column.progress.now.is_over for column in shown),
+        "is_going": comes or any(column.progress and not column.progress.now.is_over for column in shown),
+        "shows_each": comes and told["outputs"] <= FEW,
         "can_run": request.role >= Role.EDITOR,
     }
 

@@ -9,7 +9,9 @@ from evaluators.models import Evaluator
 from experiments.datasets.importing import running
 from experiments.datasets.importing.starting import prepare_import
 from experiments.ledger.turn import work
-from experiments.models import Evaluation, Experiment, Import, Run, RunDefaults
+from experiments.models import DatasetVersion, Evaluation, Experiment, Import, Run, RunDefaults
+from experiments.outputs.intake import append, close, open_experiment
+from experiments.outputs.judging import Judge
 from tests.browser.test_trials import looked_at
 from tests.experiments.compared import comparative
 
@@ -40,6 +42,24 @@ def test_the_defaults_of_new_runs_are_set_by_keyboard_and_what_is_wrong_stands_b
     page.get_by_text("Saved. Runs that are started from now on begin with this.").wait_for()
     stored = RunDefaults.objects.get(project=project)
     assert (stored.limit_usd, stored.limit_s, stored.evaluators.get()) == (5.0, 1800, short.evaluator)
+
+
+@pytest.mark.parametrize("is_judged", [False, True])
+def test_outputs_of_a_pipeline_appear_as_they_arrive(visit, project, alice, short, is_judged):
+    prepared = prepare_import(project, alice, ContentFile(LINES, "sums.jsonl"), {"dataset": "sums", "system": "calc"})
+    running.run(prepared.pk)
+    version, judges = DatasetVersion.objects.get(), [Judge(short)] if is_judged else []
+    opened = {"system": "pipeline", "version": version, "client_key": None, "judges": judges}
+    experiment, _ = open_experiment(project, alice, **opened)
+    page = visit(experiment.get_absolute_url())
+    page.get_by_text("Outputs appear here as they arrive.").wait_for()
+    append(experiment, [{"case": "a", "outputs": {"value": "4"}}])
+    page.get_by_role("link", name="a 2+2").wait_for()
+    append(experiment, [{"case": "b", "outputs": {"value": "6"}}])
+    close(experiment)
+    page.get_by_role("link", name="b 3+3").wait_for()
+    page.locator("#columns:not([hx-get])").wait_for(state="attached")
+    page.locator("#experiment-facts").get_by_text("Outputs 2").wait_for()
 
 
 def test_evaluators_are_chosen_with_the_columns_of_a_file(visit, project, alice, short):
