@@ -56,6 +56,18 @@ def test_without_the_right_token_pytest_ends_with_2(experiment, run_suite, token
     assert "EvalStudio could not decide: test_quality.py::test_quality" in ended.stdout
 
 
+def test_what_workers_decided_and_could_not_decide_is_told_by_who_started_them(experiment, run_suite, tmp_path):
+    body = (
+        GATE.format(pk=experiment.pk, limit=0.7)
+        + "\n\ndef test_none(evalstudio):\n    evalstudio.gate(0, ['tone >= 0'])\n"
+    )
+    ended = run_suite(body, "-n", "2", "--evalstudio-markdown", "gate.md")
+    assert ended.returncode == 2, ended.stdout
+    assert "passed     tone ≥ 70.0 %: 90.0 %" in ended.stdout
+    assert "EvalStudio could not decide: test_quality.py::test_none" in ended.stdout
+    assert (tmp_path / "gate.md").read_text().startswith("### EvalStudio: passed")
+
+
 def test_the_client_is_a_fixture(experiment, run_suite):
     body = "def test_cases(evalstudio):\n    assert len(list(evalstudio.get_cases('40 questions'))) == 40\n"
     assert run_suite(body).returncode == 0

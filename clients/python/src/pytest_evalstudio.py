@@ -20,7 +20,7 @@ import pytest
 if TYPE_CHECKING:  # the package is loaded by the first test that needs it
     from evalstudio_client import EvalStudio, Report
 
-REPORTS: pytest.StashKey[list[Report]] = pytest.StashKey()
+REPORTS: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()  # each as text and as Markdown
 ERRORS: pytest.StashKey[list[str]] = pytest.StashKey()
 ERROR = 2
 
@@ -53,7 +53,7 @@ def evalstudio_gate(evalstudio: EvalStudio, pytestconfig: pytest.Config) -> Call
     def gate(*words: Any, **more: Any) -> Report:
         __tracebackhide__ = True
         report = evalstudio.gate(*words, **more)
-        pytestconfig.stash[REPORTS].append(report)
+        pytestconfig.stash[REPORTS].append((str(report), report.markdown()))
         if not report.passed:
             pytest.fail(str(report), pytrace=False)
         return report
@@ -75,17 +75,28 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
+    if hasattr(config, "workeroutput"):  # a worker of pytest-xdist: who started it tells and decides
+        config.workeroutput["evalstudio"] = config.stash[REPORTS], config.stash[ERRORS]
+        return
     if config.stash[ERRORS]:
         session.exitstatus = ERROR
     path, reports = config.getoption("--evalstudio-markdown"), config.stash[REPORTS]
     if path is not None and reports:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(report.markdown() for report in reports), encoding="utf-8")
+        path.write_text("\n".join(markdown for _, markdown in reports), encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of pytest-xdist has to tell; one that was killed tells nothing."""
+    reports, errors = getattr(node, "workeroutput", {}).get("evalstudio", ((), ()))
+    node.config.stash[REPORTS] += reports
+    node.config.stash[ERRORS] += errors
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    for report in config.stash[REPORTS]:
+    for text, _ in config.stash[REPORTS]:
         terminalreporter.section("EvalStudio", sep="-")
-        terminalreporter.write_line(str(report))
+        terminalreporter.write_line(text)
     for line in config.stash[ERRORS]:
         terminalreporter.write_line(f"EvalStudio could not decide: {line}", red=True)
