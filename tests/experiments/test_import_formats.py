@@ -59,6 +59,11 @@ def test_csv_leaves_out_empty_lines():
     assert values("id,text\n\n1,x\n,\n\n") == [{"id": "1", "text": "x"}]
 
 
+def test_csv_may_begin_with_empty_lines():
+    (row,) = read("\r\n\nid;text\n1;x\n", "x.csv")
+    assert (row.line, row.values) == (4, {"id": "1", "text": "x"})
+
+
 def test_csv_rows_of_another_width_are_bad_and_the_others_go_in():
     rows_read = read("id,text\n1,x\n2\n3,y,z\n4,w\n")
     assert [row.values["id"] for row in rows_read if isinstance(row, Row)] == ["1", "4"]

@@ -20,7 +20,7 @@ def read(source: Source, delimiter: str) -> Rows:
     lines = _Lines(source)
     records = _reader(lines, delimiter)
     try:
-        names = header(next(records, []))
+        names = header(next(filter(None, records), []))
     except csv.Error as error:
         raise BadFile(f"The header cannot be read. {_in_words(error)}") from error
     while True:
@@ -55,7 +55,7 @@ def header(cells: list[str]) -> list[str]:
 def sniff(head: str) -> str:
     """The delimiter that cuts the first records most evenly into more than one cell; a comma where none does."""
 
-    lines = head.splitlines(keepends=True)
+    lines = head.lstrip("\r\n").splitlines(keepends=True)
 
     def evenness(delimiter: str) -> tuple[int, int]:
         try:
