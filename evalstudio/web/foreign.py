@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,15 @@ def is_too_deep(data: Any) -> bool:
         if not level:
             return False
     return any(isinstance(value, dict | list) for value in level)
+
+
+def holds_endless(data: Any) -> bool:
+    """Whether JSON data holds a number beyond every float, which `json` reads as infinity and no database stores."""
+    try:
+        json.dumps(data, allow_nan=False)
+    except ValueError:
+        return True
+    return False
 
 
 def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from evalstudio.projects.api_access import ProjectView
 from evalstudio.projects.models import AuditEntry
 from evalstudio.web.problems import problem
+from evalstudio.web.sound_json import Unchecked
 from evaluators.models import EvaluatorVersion
 from experiments.api.options import JudgeSerializer
 from experiments.api.serializers import ExperimentSerializer
@@ -67,7 +68,7 @@ class NewOutputsSerializer(serializers.Serializer):
     """A batch. Each output: `case` (its key), `outputs`, and as far as known `attempt`, `steps`, `error`, `latency_ms`,
     `cost_usd`, `tokens_in`, `tokens_out`."""
 
-    outputs = serializers.ListField(child=serializers.JSONField(), min_length=1, max_length=intake.MOST_ROWS)
+    outputs = serializers.ListField(child=Unchecked(), min_length=1, max_length=intake.MOST_ROWS)
 
 
 class TakenSerializer(serializers.Serializer):

@@ -11,10 +11,11 @@ from rest_framework.response import Response
 
 from evalstudio.projects.models import AuditEntry
 from evalstudio.web.problems import problem
+from evalstudio.web.sound_json import Unchecked
 from evaluators.outside import MOST_NAME, NotOutside, version_named
 from experiments.api.views import _OneExperiment
 from experiments.ledger.asked import Asked
-from experiments.ledger.outside import take
+from experiments.ledger.outside import Taken, finds_place, take
 from experiments.ledger.start import CannotStart, start
 
 MOST_SCORES = 10_000  # of one request
@@ -27,7 +28,7 @@ class NewScoresSerializer(serializers.Serializer):
     again = serializers.BooleanField(
         required=False, default=False, help_text="Begin a new round, with the first batch of it; earlier scores stay."
     )
-    scores = serializers.ListField(child=serializers.JSONField(), min_length=1, max_length=MOST_SCORES)
+    scores = serializers.ListField(child=Unchecked(), min_length=1, max_length=MOST_SCORES)
 
 
 class ScoresTakenSerializer(serializers.Serializer):
@@ -44,7 +45,8 @@ class ScoreIntake(_OneExperiment):
         operation_id="scores_send",
         summary="Send scores that another program made",
         description="They become a run of an evaluator. Scores that are there already change nothing, so a batch can be"
-        " sent again. Where some are wrong the answer is 422 and names each with its field; the others are kept.",
+        " sent again. Where some are wrong the answer is 422 and names each with its field; the others are kept. Where"
+        " all are wrong no run begins, and `run` is null.",
         request=NewScoresSerializer,
         responses={200: ScoresTakenSerializer, 422: None},
     )
@@ -53,14 +55,17 @@ class ScoreIntake(_OneExperiment):
         said = NewScoresSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         given = said.validated_data
+        run, taken = None, Taken()
         try:
             version = version_named(self.project, given["evaluator"], request.user)
-            run = start(version, experiment, request.user, asked=Asked(again=given["again"]))
+            if finds_place(version, experiment, enumerate(given["scores"]), taken):
+                run = start(version, experiment, request.user, asked=Asked(again=given["again"]))
         except (NotOutside, CannotStart) as error:
             raise serializers.ValidationError({"evaluator": [str(error)]}) from None
-        taken = take(run, enumerate(given["scores"]))
-        AuditEntry.note(self.project, request.user, "sent scores of", f"{version.evaluator.name} on {run.subject}")
-        figures: dict[str, Any] = {"run": run.pk, "accepted": taken.accepted, "unchanged": taken.unchanged}
+        if run is not None:
+            taken = take(run, enumerate(given["scores"]))
+            AuditEntry.note(self.project, request.user, "sent scores of", f"{version.evaluator.name} on {run.subject}")
+        figures: dict[str, Any] = {"run": run and run.pk, "accepted": taken.accepted, "unchanged": taken.unchanged}
         figures["ignored"] = sorted(taken.ignored)
         if not taken.wrong:
             return Response(figures)

@@ -14,10 +14,11 @@ from typing import Any
 from evalstudio.web.foreign import is_storable
 from evaluators.core import Score, Status
 from evaluators.engine import work_of
+from evaluators.models import EvaluatorVersion
 from evaluators.scoring import EnumScoring, OffScale, Passing, Scoring
 from experiments.ledger.finish import finish_run
 from experiments.ledger.settle import MOST_ROWS, Book, settle
-from experiments.models import Evaluation, Run, RunLabel, RunState
+from experiments.models import Evaluation, Experiment, Output, Run, RunLabel, RunState
 
 NAMES = ("case", "attempt", "score", "label", "passed", "reason")
 ALIASES = {"key": "case"}  # what exports call it
@@ -82,6 +83,24 @@ def take(run: Run, rows: Iterable[tuple[int, Any]], taken: Taken | None = None) 
     return taken
 
 
+def finds_place(
+    version: EvaluatorVersion, experiment: Experiment, rows: Iterable[tuple[int, Any]], taken: Taken
+) -> bool:
+    """Whether any row could be stored, so that wrong ones alone begin no run. Where none could, all are named."""
+    config = work_of(version).config
+    waiting = iter(rows)
+    while batch := list(islice(waiting, MOST_ROWS)):
+        sent = list(_read(batch, config.scoring, config.passing, taken))
+        there = Output.objects.filter(experiment=experiment, case__key__in={each.case for each in sent})
+        places = set(there.values_list("case__key", "attempt"))
+        if any((each.case, each.attempt) in places for each in sent):
+            return True
+        for each in sent:
+            taken.refuse(_homeless(each))
+    taken.faults.sort(key=lambda fault: fault.place)
+    return False
+
+
 def _take_some(run: Run, book: Book, sent: list[_Sent], taken: Taken) -> None:
     open_rows: dict[tuple[str, int], Evaluation] = {}
     settled: dict[tuple[str, int], tuple[Any, ...]] = {}
@@ -105,8 +124,7 @@ def _take_some(run: Run, book: Book, sent: list[_Sent], taken: Taken) -> None:
         elif place in settled:
             taken.unchanged += 1
         elif place not in open_rows:
-            what = f"attempt {each.attempt} of “{each.case}”" if each.attempt else f"“{each.case}”"
-            taken.refuse(Fault(each.place, "case", each.case, f"This result has no output for {what}."))
+            taken.refuse(_homeless(each))
         elif run.state != RunState.ACTIVE:
             taken.refuse(Fault(each.place, "case", each.case, "The run was stopped. Resume it, then send again."))
         else:
@@ -115,6 +133,11 @@ def _take_some(run: Run, book: Book, sent: list[_Sent], taken: Taken) -> None:
     done = settle(book, [(open_rows[place].pk, each.score) for place, each in fresh.items()])
     taken.accepted += len(done)
     taken.unchanged += len(fresh) - len(done)
+
+
+def _homeless(each: _Sent) -> Fault:
+    what = f"attempt {each.attempt} of “{each.case}”" if each.attempt else f"“{each.case}”"
+    return Fault(each.place, "case", each.case, f"This result has no output for {what}.")
 
 
 AGAIN = "Send all of them as a new round to judge again."

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from evalstudio.projects.models import Project, User
+from evalstudio.web.foreign import holds_endless
 from experiments.datasets.contents import BadContent, digest_of
 from experiments.datasets.importing import fields
 from experiments.datasets.importing.columns import ABSENT, BadValue, shown
@@ -134,6 +135,8 @@ def close(experiment: Experiment) -> None:
 def _read(place: int, row: Any) -> _Draft:
     if not isinstance(row, Mapping):
         raise _Wrong("An output is a JSON object.")
+    if holds_endless(row):
+        raise _Wrong("This output holds a number beyond every float.")
     if unknown := sorted(set(row) - NAMES):
         raise _Wrong(f"There is no field {shown(unknown[0])}. There are {', '.join(sorted(NAMES))}.")
     key = fields.read("key", row.get("case"))

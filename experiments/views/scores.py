@@ -16,7 +16,7 @@ from evaluators.outside import NotOutside, version_named
 from experiments.datasets.importing.rows import BadFile
 from experiments.forms.scores import MOST_BYTES, ScoresForm, rows_of
 from experiments.ledger.asked import Asked
-from experiments.ledger.outside import Taken, take
+from experiments.ledger.outside import Taken, finds_place, take
 from experiments.ledger.start import CannotStart, start
 from experiments.models import Experiment, Run
 from experiments.views.results import experiment_of
@@ -34,7 +34,7 @@ def scores_upload(request: ProjectRequest, pk: int) -> HttpResponse:
     form, taken = ScoresForm(request.POST, request.FILES, experiment=experiment), Taken()
     run = _take(request, experiment, form, taken) if form.is_valid() else None
     if run is None or taken.wrong or form.errors:
-        return _page(request, experiment, form, taken=taken if run else None, run=run, status=422)
+        return _page(request, experiment, form, taken=taken if taken.wrong else None, run=run, status=422)
     stored = f"{taken.accepted:,} score{'' if taken.accepted == 1 else 's'} stored"
     messages.success(request, f"{stored}, {taken.unchanged:,} were there already." if taken.unchanged else f"{stored}.")
     return redirect(run.results_url or run)
@@ -42,12 +42,19 @@ def scores_upload(request: ProjectRequest, pk: int) -> HttpResponse:
 
 def _take(request: ProjectRequest, experiment: Experiment, form: ScoresForm, taken: Taken) -> Run | None:
     """The run that the scores went into; None where none could begin, and the form says why."""
-    said = form.cleaned_data
+    said, wrong = form.cleaned_data, Taken()
     try:
         version = version_named(request.project, said["evaluator"], request.user)
+        if not finds_place(version, experiment, rows_of(said["file"], wrong), wrong):
+            taken.wrong, taken.faults = wrong.wrong, wrong.faults
+            form.add_error("file", "No row of this file can be stored, so nothing has begun.")
+            return None
         run = start(version, experiment, request.user, asked=Asked(again=said["again"]))
     except NotOutside as error:
         form.add_error("evaluator", str(error))
+        return None
+    except BadFile as error:
+        form.add_error("file", str(error))
         return None
     except CannotStart as error:
         form.add_error(None, str(error))

@@ -83,6 +83,17 @@ def test_a_wrong_output_names_its_case_and_the_reason_and_the_others_are_kept(ca
     }
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [b'"outputs": {"value": 1e999}', b'"outputs": {}, "tokens_in": -1e999', b'"error": "x", "latency_ms": 1%0400d' % 0],
+)
+def test_a_number_beyond_every_float_costs_its_output_and_no_other(send_raw, wrong):
+    sent = send_raw(b'{"outputs": [{"case": "a", "outputs": {"value": "4"}}, {"case": "b", %b}]}' % wrong)
+    assert (sent.status_code, sent.json()["accepted"]) == (422, 1)
+    (error,) = sent.json()["errors"]
+    assert (error["field"], error["case"]) == ("outputs[1]", "b")
+
+
 @pytest.mark.parametrize("wrong", [b'{"case": "a\\ud800"}', b'{"case": "b", "half \\ud800": 1}'])
 def test_half_a_character_in_a_wrong_output_is_quoted(send_raw, wrong):
     sent = send_raw(b'{"outputs": [{"case": "a", "outputs": {"value": "4"}}, %b]}' % wrong)

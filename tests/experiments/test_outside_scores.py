@@ -220,6 +220,19 @@ def test_a_header_that_cannot_be_read_begins_no_round(upload, header):
     assert Run.objects.get().is_current
 
 
+def test_rows_that_are_all_wrong_begin_no_round(upload, post):
+    upload(CSV)
+    response = upload(b"case,score\ncase-000,much\ncase-999,1\n", again="on")
+    assert response.status_code == 422
+    said = text_of(response)
+    assert "2 rows are wrong" in said
+    assert "This result has no output for “case-999”." in said
+    reply = post({"evaluator": "Theirs", "again": True, "scores": [{"case": "case-000", "score": 2}]})
+    assert (reply.status_code, reply.json()["run"]) == (422, None)
+    assert post({"evaluator": "Others", "scores": [{"case": "case-000", "score": 2}]}).status_code == 422
+    assert Run.objects.get().is_current
+
+
 def test_a_name_that_judges_here_is_refused(project, upload):
     version_of(project, "Facts")
     response = upload(CSV, evaluator="Facts")
@@ -241,7 +254,12 @@ def post(client, alice, project, experiment):
     _, secret = ApiToken.issue(project, alice, "tests", Scope.WRITE)
     url = f"/api/projects/{project.slug}/experiments/{experiment.pk}/scores/"
     headers = {"Authorization": f"Bearer {secret}"}
-    return lambda data: client.post(url, json.dumps(data), content_type="application/json", headers=headers)
+
+    def post(data):
+        body = data if isinstance(data, str) else json.dumps(data)
+        return client.post(url, body, content_type="application/json", headers=headers)
+
+    return post
 
 
 def test_a_pipeline_sends_scores_and_may_send_them_again(post):
@@ -249,6 +267,12 @@ def test_a_pipeline_sends_scores_and_may_send_them_again(post):
     first, again = post(batch).json(), post(batch).json()
     assert (first["accepted"], first["unchanged"], first["ignored"]) == (1, 0, ["weight"])
     assert (again["accepted"], again["unchanged"], again["run"]) == (0, 1, first["run"])
+
+
+def test_a_score_beyond_every_float_costs_its_row_and_no_other(post):
+    reply = post('{"evaluator": "Theirs", "scores": [{"case": "case-000", "score": 1}, {"score": 1e999, "case": 1}]}')
+    assert (reply.status_code, reply.json()["accepted"]) == (422, 1)
+    assert [error["field"] for error in reply.json()["errors"]] == ["scores[1].score"]
 
 
 def test_the_api_names_the_wrong_ones_and_keeps_the_others(post):

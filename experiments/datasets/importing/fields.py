@@ -52,7 +52,10 @@ def _steps(value: Any) -> list[Any]:
 def _amount(value: float) -> float:
     if value < 0:
         raise BadValue(f"{value} is below zero.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise BadValue(f"{shown(value)} is beyond every float.") from None
 
 
 def _tokens(value: float) -> int:
