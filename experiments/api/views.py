@@ -188,7 +188,7 @@ class RunDetail(_Runs):
     @extend_schema(
         operation_id="runs_bound",
         summary="Set the limits and the priority of a run",
-        description="A run that a limit had stopped goes on.",
+        description="With another limit, a run that a limit had stopped goes on.",
         request=BoundsSerializer,
         responses={200: shapes.RunSerializer, 409: None},
     )

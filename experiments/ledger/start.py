@@ -79,14 +79,14 @@ def enter(
                 version=version, experiment=experiment, baseline=baseline, **chosen, **repeats, **facts
             )
         set_bounds(run, {name: value for name, value in asked.bounds.items() if value is not None})
+        check_spent(run)
     return run
 
 
 def set_bounds(run: Run, changes: Mapping[str, Any]) -> None:
-    """Change some of the bounds of a run, as in `Asked.bounds`. Raises CannotStart where it could not go on then."""
+    """Change some of the bounds of a run, as in `Asked.bounds`."""
     for name, value in changes.items():
         setattr(run, name, value)
-    check_spent(run)
     if changes:
         run.save(update_fields=list(changes))
 

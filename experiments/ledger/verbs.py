@@ -48,38 +48,39 @@ def resume(run: Run) -> None:
 
 
 def bound(run: Run, changes: Mapping[str, Any]) -> None:
-    """Change bounds of a run, as in `Asked.bounds`; None lifts a limit. One that a limit had stopped goes on.
+    """Change bounds of a run, as in `Asked.bounds`; None lifts a limit. With another limit, one that a limit had
+    stopped goes on.
 
     Raises CannotStart.
     """
-    check_options(run.lane, run.connection, Asked(**changes))
-    set_bounds(run, changes)
-    if "limit_s" in changes:
+    changed = {name: value for name, value in changes.items() if getattr(run, name) != value}
+    is_limited_otherwise = not changed.keys() <= {"priority"}
+    check_options(run.lane, run.connection, Asked(**changed))
+    with transaction.atomic():
+        set_bounds(run, changed)
+        if is_limited_otherwise:
+            check_spent(run)
+    if "limit_s" in changed:
         Run.objects.filter(pk=run.pk, state=RunState.ACTIVE).update(ends_at=deadline(run))
-    if run.stop_reason:
+    if run.stop_reason and is_limited_otherwise:
         resume(run)
 
 
 def retry(run: Run, *, failed_only: bool = False) -> int:
     """Ask again for what has no score: failed rows and, unless `failed_only`, unscored ones. Returns how many.
 
-    Raises CannotStart where the run has spent what it may.
+    A stop that comes before all are put back wins: the others stay as they are. Raises CannotStart where the run has
+    spent what it may.
     """
     check_spent(run)
     states = (Status.FAILED,) if failed_only else (Status.UNSCORED, Status.FAILED)
     total = 0
     for state in states:
-        total += _reopen(run, state)
+        after = 0
+        while ids := _next_rows(run, state, after):  # by id, so that one which fails again meanwhile is not taken twice
+            after = ids[-1]
+            total += _reopen_rows(run, state, ids[0], after, wakes=not total)
     run.refresh_from_db()
-    return total
-
-
-def _reopen(run: Run, state: Status) -> int:
-    """Batch after batch by id, so that a row which fails again meanwhile is not taken twice."""
-    after, total = 0, 0
-    while ids := _next_rows(run, state, after):
-        after = ids[-1]
-        total += _reopen_rows(run, state, ids[0], after)
     return total
 
 
@@ -89,9 +90,13 @@ def _next_rows(run: Run, state: Status, after: int) -> list[int]:
 
 
 @transaction.atomic
-def _reopen_rows(run: Run, state: Status, first: int, last: int) -> int:
-    """Put rows back to where they began, with their slices and the run: a kill leaves nothing half asked for."""
-    Run.objects.select_for_update().get(pk=run.pk)
+def _reopen_rows(run: Run, state: Status, first: int, last: int, *, wakes: bool) -> int:
+    """Put rows back to where they began, with their slices and the run: a kill leaves nothing half asked for.
+
+    A run that was stopped only goes on if this `wakes` it.
+    """
+    if Run.objects.select_for_update().get(pk=run.pk).state in STOPPED and not wakes:
+        return 0
     rows = Evaluation.objects.filter(run=run, state=state, score__isnull=True, id__gte=first, id__lte=last)
     EvaluationBody.objects.filter(evaluation__in=rows).delete()
     reopened = rows.update(

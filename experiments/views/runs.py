@@ -176,7 +176,7 @@ run_retry = _verb(
 @require_POST
 @project_page(Role.EDITOR)
 def run_bound(request: ProjectRequest, pk: int) -> HttpResponse:
-    """Set limits and priority; a run that a limit had stopped goes on."""
+    """Set limits and priority; with another limit, a run that a limit had stopped goes on."""
     run = get_object_or_404(runs_of(request.project), pk=pk)
     form = BoundsForm(request.POST)
     if form.is_valid():

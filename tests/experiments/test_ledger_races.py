@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from django.db import connections, transaction
+from django.utils import timezone
 
 from evalstudio.calls import leases
 from evaluators.core import Score, Status, Why
@@ -98,6 +99,20 @@ def test_nothing_is_taken_of_a_run_that_was_stopped_in_the_meantime(make_experim
     verbs.stop(run)
     assert _lease_slices(seen_active, leases.take("cpu").pk, TOGETHER, 8) == []
     assert not Slice.objects.filter(lease__isnull=False).exists()
+
+
+def test_a_stop_between_two_batches_of_a_retry_wins(make_experiment, make_version, alice):
+    run = start(make_version("length"), make_experiment(4), alice)
+    verbs.stop(run)
+    Evaluation.objects.update(state=Status.FAILED, settled_at=timezone.now())
+    first, *others = Evaluation.objects.order_by("pk").values_list("pk", flat=True)
+    assert verbs._reopen_rows(run, Status.FAILED, first, first, wakes=True) == 1
+    run.refresh_from_db()
+    assert run.state == RunState.ACTIVE
+    verbs.stop(run)
+    assert verbs._reopen_rows(run, Status.FAILED, others[0], others[-1], wakes=False) == 0
+    run.refresh_from_db()
+    assert (run.state, progress(run).failed) == (RunState.STOPPED, 3)
 
 
 def test_outputs_that_come_while_a_run_is_being_stopped_do_not_wake_it(make_experiment, make_version, alice):

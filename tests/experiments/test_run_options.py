@@ -212,6 +212,20 @@ def test_a_run_stops_when_its_time_is_over_and_resuming_gives_it_as_much_again(v
     assert run.ends_at > timezone.now()
 
 
+@pytest.mark.parametrize("limit", [{"limit_s": 60}, {"limit_usd": 1.0, "spent_usd": 2.0}])
+def test_another_priority_alone_resumes_nothing(version, make_experiment, priced, limit):
+    run = start(version, make_experiment(3))
+    Run.objects.update(**limit, ends_at=timezone.now() - timedelta(seconds=1))
+    sweep()
+    run.refresh_from_db()
+    reason = run.stop_reason
+    verbs.bound(run, {"priority": Priority.HIGH, **{name: limit[name] for name in limit if name != "spent_usd"}})
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason, run.priority) == (RunState.STOPPED, reason, Priority.HIGH)
+    verbs.bound(run, {"limit_s": 600, "limit_usd": None})
+    assert (run.state, run.stop_reason) == (RunState.ACTIVE, "")
+
+
 def test_the_sweep_stops_a_run_whose_time_passes_while_nobody_works(version, make_experiment):
     run = start(version, make_experiment(3), asked=Asked(limit_s=60))
     Run.objects.update(ends_at=timezone.now() - timedelta(seconds=1))
