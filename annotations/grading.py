@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.http import Http404
 from django.utils import timezone
 
 from annotations.answers import Answer, draft_of
@@ -18,6 +19,10 @@ from annotations.queueing import config_of
 from evaluators.models import EvaluatorVersion
 from experiments.ledger.people import run_of_people, settle_by_people
 from experiments.models import Output
+
+
+class Gone(Http404):
+    """What was to be graded has been deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,12 @@ class Subject:
             version=version, output=self.output, baseline_output=self.baseline_output, is_current=True
         )
 
+    def lock(self) -> None:
+        """Nobody else grades or deletes it until the transaction ends. Raises Gone."""
+        rows = Item.objects.filter(pk=self.item.pk) if self.item else Output.objects.filter(pk=self.output.pk)
+        if not rows.select_for_update().values_list("pk"):
+            raise Gone("It has been deleted.")
+
 
 @transaction.atomic
 def submit(
@@ -64,11 +75,8 @@ def submit(
     seconds: float | None = None,
     is_decision: bool = False,
 ) -> None:
-    """Keep what a person says, by version id, and settle what can be. Said twice, it counts once."""
-    if subject.item:
-        Item.objects.select_for_update().values_list("pk").get(pk=subject.item.pk)
-    else:
-        Output.objects.select_for_update().values_list("pk").get(pk=subject.output.pk)
+    """Keep what a person says, by version id, and settle what can be. Said twice, it counts once. Raises Gone."""
+    subject.lock()
     is_repeat = subject.item is not None and subject.item.repeats_id is not None
     for version in subject.versions:
         if version.pk in answers:
@@ -134,10 +142,11 @@ def _hold(item: Item, person: Any, **what: Any) -> None:
 
 
 def skip(item: Item, person: Any, reason: str) -> None:
-    """Leave an item to somebody else; why is kept."""
+    """Leave an item to somebody else; why is kept. Raises Gone."""
     subject, is_repeat = Subject.of(item), item.repeats_id is not None
     answer = Answer(GradeState.SKIPPED, comment=reason)
     with transaction.atomic():
+        subject.lock()
         replaced = [
             _keep(subject, version, person, answer, None, is_decision=False, is_repeat=is_repeat)
             for version in subject.versions
@@ -157,8 +166,11 @@ def undo(queue: Queue, person: Any) -> Item | None:
     item = (
         Item.objects.select_for_update(of=("self",))
         .select_related("queue", "output", "baseline_output")
-        .get(pk=grade.item.pk)
+        .filter(pk=grade.item.pk)
+        .first()
     )
+    if item is None:  # deleted at this moment
+        return None
     together = Grade.objects.filter(item=item, person=person, is_current=True, is_decision=False)
     draft = draft_of(item, list(together.select_related("version__evaluator")))
     together.update(is_current=False)

@@ -14,7 +14,7 @@ from annotations.access import may_grade, queues_of
 from annotations.answers import BadAnswer, read
 from annotations.grading import Subject, skip, submit, undo
 from annotations.holding import at_hand, keep_draft
-from annotations.models import Grade, Item, Queue, Reservation
+from annotations.models import Grade, GradeState, Item, Queue, Reservation
 from annotations.progress import Progress, progress_of
 from annotations.screen import screen_of, with_all, with_sides
 from evalstudio.projects.access import ProjectRequest, project_page
@@ -29,6 +29,7 @@ REASONS = (
     "I know the author",
 )
 MOST_DRAFT = 12_000  # characters
+MOST_BEHIND = 200  # grades that one can walk back through after a reload
 
 
 @require_safe
@@ -53,10 +54,15 @@ def queue_grade(request: ProjectRequest, pk: int) -> HttpResponse:
         held = [wanted, *(other for other in held if other != wanted)]
     items = {item.pk: item for item in with_sides(Item.objects.filter(pk__in=held[:2]))}
     screens = [_context(request, items[pk], queue, seats.get(pk)) for pk in held[:2]]
-    context = {"queue": queue, "progress": _progress(queue, request.user), "reasons": REASONS}
-    return render(
-        request, "annotations/grade.html", context | {"current": _at(screens, 0), "following": _at(screens, 1)}
-    )
+    context = {
+        "queue": queue,
+        "progress": _progress(queue, request.user),
+        "reasons": REASONS,
+        "current": _at(screens, 0),
+        "following": _at(screens, 1),
+        "behind": _behind(queue, request.user),
+    }
+    return render(request, "annotations/grade.html", context)
 
 
 @require_POST
@@ -132,6 +138,13 @@ def _queue(request: ProjectRequest, pk: int) -> Queue:
     if not may_grade(queue, request.user, request.role):
         raise PermissionDenied("This queue was given to others.")
     return queue
+
+
+def _behind(queue: Queue, person: Any) -> list[int]:
+    """The items that this person graded here last, the latest last."""
+    mine = Grade.objects.filter(item__queue=queue, person=person, is_current=True, is_decision=False)
+    latest = mine.exclude(state=GradeState.SKIPPED).order_by("-pk").values_list("item", flat=True)[:MOST_BEHIND]
+    return list(dict.fromkeys(latest))[::-1]
 
 
 def _progress(queue: Queue, person: Any) -> Progress:

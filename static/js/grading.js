@@ -8,7 +8,7 @@ const following = document.getElementById("g-following");
 const notice = document.getElementById("g-offline");
 const outboxKey = `grades-${frame.dataset.person}-${frame.dataset.queue}`; // others may sign in on this device
 const draftKey = (item) => `grade-draft-${frame.dataset.person}-${item}`;
-const behind = []; // ids of items graded on this page, the latest last; one that is graded again keeps its place
+const behind = frame.dataset.behind.split(" ").filter(Boolean); // items graded, the latest last; each keeps its place
 let shownAt = performance.now();
 let sending = null; // the promise of a sending under way
 let drafting;
@@ -232,6 +232,11 @@ function back() {
   const at = article() ? behind.indexOf(article().dataset.item) : -1;
   const before = at === -1 ? behind.at(-1) : behind[at - 1];
   if (before) bring(`${frame.dataset.page}?item=${before}`);
+}
+
+// What was graded before a reload and has not arrived yet.
+for (const { item, said } of store.read(outboxKey, [])) {
+  if (said.do !== "skip" && !behind.includes(item)) behind.push(item);
 }
 
 const typing = (element) => element.matches("textarea, select, input[type=text]");

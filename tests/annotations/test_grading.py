@@ -1,15 +1,17 @@
 """Grades settle the runs of people: once enough have said enough, again when somebody changes their mind."""
 
+from dataclasses import replace
+
 import pytest
 
 from annotations.answers import Answer, BadAnswer, read, shown_answer
-from annotations.grading import Subject, skip, submit, undo
+from annotations.grading import Gone, Subject, skip, submit, undo
 from annotations.holding import at_hand
 from annotations.models import Grade, GradeState, Item, ItemState, Rule
 from annotations.ordering import inclusion
 from annotations.queueing import ask_again
 from evaluators.core import Status
-from experiments.models import Evaluation, Run, RunState
+from experiments.models import Evaluation, Experiment, Run, RunState
 from tests.annotations.conftest import SIDES
 from tests.annotations.test_holding import grade
 
@@ -101,6 +103,25 @@ def test_what_nobody_can_judge_is_unscored_and_says_why(make_queue, people):
     row = only_row()
     assert (row.state, row.why) == (Status.UNSCORED, "cannot judge")
     assert row.body.reason == "It is in German."
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda item, subject, person, said: submit(subject, person, said),
+        lambda item, subject, person, said: submit(replace(subject, item=None), person, said),
+        lambda item, subject, person, said: skip(item, person, "It does not load"),
+    ],
+    ids=["grade", "grade without a queue", "skip"],
+)
+def test_what_was_deleted_while_somebody_graded_it_is_gone(make_queue, people, act):
+    item = make_queue(1).items.select_related("queue", "output__experiment", "baseline_output").get()
+    subject = Subject.of(item)
+    said = {version.pk: GOOD for version in subject.versions}
+    Experiment.objects.get().delete()
+    with pytest.raises(Gone):
+        act(item, subject, people[0], said)
+    assert not Grade.objects.exists()
 
 
 def test_undo_gives_the_item_back_as_it_was_graded(make_queue, people):

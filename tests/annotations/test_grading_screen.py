@@ -139,6 +139,21 @@ def test_who_looks_back_returns_to_where_they_were(open_queue, make_queue):
     assert Grade.objects.filter(is_current=True, item=seen[0]).get().label == "Bad"
 
 
+def test_who_reloads_walks_back_to_what_they_graded_before(open_queue, make_queue):
+    page = open_queue(make_queue(4))
+    item = page.locator("#g-stage [data-item]")
+    seen = []
+    for number in range(3):
+        seen.append(item.get_attribute("data-item"))
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        expect(done(page)).to_have_text(str(number + 1))
+    page.reload()
+    for before in reversed(seen):
+        page.keyboard.press("k")
+        expect(item).to_have_attribute("data-item", before)
+
+
 def test_numbers_are_typed_without_reaching_for_their_field(open_queue, make_queue, make_human):
     page = open_queue(make_queue(3, versions=[make_human(scoring={"type": "percentage"})]))
     for text in ("0,25", "1"):
