@@ -21,7 +21,7 @@ from experiments.datasets.importing.columns import ABSENT, BadValue
 from experiments.datasets.schemas import content_of
 from experiments.datasets.typed_cases import PARTS, Read, Typed, blank_of, fields_of, read, typed_of
 from experiments.datasets.working import MOST_EDITS, TooMany, WorkingSet, placed_faults
-from experiments.models import CaseSpan, Dataset
+from experiments.models import CaseEdit, CaseSpan, Dataset
 from experiments.views.opening import dataset_of
 
 
@@ -47,12 +47,13 @@ def case_new(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides what one more case asks, and what is expected of it."""
     dataset = dataset_of(request, pk)
     working = WorkingSet(dataset, request.user)
-    kept = working.edits.filter(base=None, key=storable(request.GET.get("key", ""))).first()
+    named = request.POST.get("kept") or request.GET.get("key", "")
+    kept = working.edits.filter(base=None, key=storable(named)).first()
     if request.method != "POST":
         typed = kept.typed if kept else _blank(dataset)
         return _form(request, dataset, typed, _faults(dataset, typed, None) if kept else {}, kept=kept)
     typed = _typed(request.POST)
-    key, faults = _key(dataset, typed)
+    key, faults = _key(working, typed, kept)
     if faults:
         return _form(request, dataset, typed, faults, kept=kept, status=422)
     if kept and kept.key != key:
@@ -110,16 +111,16 @@ def _posted(
     if request.POST.get("do") == "mode":
         return _form(request, dataset, _other_mode(typed, result), result.faults, **more)
     faults = _faults(dataset, typed, before)
-    if request.POST.get("do") == "remove" and base:
-        working.remove([(key, base)])
-        messages.success(request, f"“{key}” will go, once you commit.")
-        return redirect(dataset)
+    gone = [(key, base)] if base is not None and request.POST.get("do") == "remove" else []
     try:
-        working.keep(key, base, typed)
+        working.remove(gone) if gone else working.keep(key, base, typed)
     except TooMany as error:
         return _form(request, dataset, typed, {"": [str(error)]}, status=422, **more)
+    if gone:
+        messages.success(request, f"“{key}” will go, once you commit.")
+        return redirect(dataset)
     if faults:
-        return _form(request, dataset, typed, faults, status=422, **more)
+        return _form(request, dataset, typed, faults, status=422, **more, kept_key=key)
     messages.success(request, f"“{key}” is among your changes. Others see it once you commit.")
     return redirect("dataset-changes", request.project.slug, dataset.pk)
 
@@ -131,7 +132,8 @@ def _form(
     faults: dict[str, list[str]],
     *,
     span: CaseSpan | None = None,
-    kept: Any = None,
+    kept: CaseEdit | None = None,
+    kept_key: str = "",
     status: int = 200,
 ) -> HttpResponse:
     shown = fields_of(typed, faults)
@@ -139,6 +141,7 @@ def _form(
         "dataset": dataset,
         "span": span,
         "kept": kept,
+        "kept_key": kept_key or (kept.key if kept else ""),
         "typed": typed,
         "as_json": typed.get("mode") == "json",
         "parts": [(part, title, shown[part], faults.get(part, [])) for part, title in PARTS.items()],
@@ -161,7 +164,7 @@ def _other_mode(typed: Typed, result: Read) -> Typed:
 
 
 def _typed(posted: QueryDict) -> Typed:
-    names = [name for name in posted if name not in ("csrfmiddlewaretoken", "do")]
+    names = [name for name in posted if name not in ("csrfmiddlewaretoken", "do", "kept")]
     return {storable(name): storable(str(posted[name])).replace("\r\n", "\n") for name in names}
 
 
@@ -172,8 +175,8 @@ def _blank(dataset: Dataset) -> Typed:
     return blank_of(content_of(span.case)) if span else {"mode": "json", "inputs": '{\n  "question": ""\n}'}
 
 
-def _key(dataset: Dataset, typed: Typed) -> tuple[str, dict[str, list[str]]]:
-    """The key of a new case: as typed, or made from its inputs."""
+def _key(working: WorkingSet, typed: Typed, kept: CaseEdit | None) -> tuple[str, dict[str, list[str]]]:
+    """The key of a new case: as typed, or made from its inputs. `kept` is what was kept of this case before."""
     try:
         key = fields.read("key", typed.get("key", ""))
     except BadValue as error:
@@ -183,6 +186,8 @@ def _key(dataset: Dataset, typed: Typed) -> tuple[str, dict[str, list[str]]]:
         if result.content is None:
             return "", {"key": ["Give it a key, under which what you typed is kept."], **result.faults}
         key = own_key(result.content)
-    if versions.members(dataset, [key]):
+    if versions.members(working.dataset, [key]):
         return "", {"key": [f"Another case of this dataset has the key “{key}” already."]}
+    if working.edits.filter(key=key).exclude(pk=kept and kept.pk).exists():
+        return "", {"key": [f"Another change of “{key}” is among yours already."]}
     return key, {}

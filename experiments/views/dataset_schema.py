@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -17,6 +19,11 @@ from experiments.forms.datasets import SchemaForm
 from experiments.models import Dataset
 from experiments.views.opening import dataset_of, may_edit
 
+OVERTAKEN = (
+    "Somebody else has saved another schema since you began. Look at it in another tab; saved again, yours takes its"
+    " place."
+)
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.VIEWER)
@@ -27,12 +34,15 @@ def dataset_schema(request: ProjectRequest, pk: int) -> HttpResponse:
     schema = inferred(dataset, dataset.latest_version) if is_inferred else dataset.schema
     texts = {part: pretty(schema[part]) for part in schemas.ROOTS if part in schema}
     form = SchemaForm(request.POST if request.method == "POST" else None, initial=texts)
+    base = str(crc32(pretty(dataset.schema).encode()))
+    if request.method == "POST" and request.POST.get("base", base) != base:
+        form.add_error(None, OVERTAKEN)
     if request.method == "POST" and form.is_valid():
         save_schema(request, dataset, form.to_schema())
         said = "The schema is saved; new cases are checked by it." if dataset.schema else "The schema is gone."
         messages.success(request, said)
         return redirect("dataset-schema", request.project.slug, dataset.pk)
-    context = {"dataset": dataset, "form": form, "is_inferred": is_inferred, "may_edit": is_editor}
+    context = {"dataset": dataset, "form": form, "base": base, "is_inferred": is_inferred, "may_edit": is_editor}
     return render(request, "experiments/dataset_schema.html", context, status=422 if form.errors else 200)
 
 

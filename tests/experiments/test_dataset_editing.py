@@ -149,6 +149,33 @@ def test_a_new_case_under_a_key_that_is_taken_is_refused_beside_the_key(as_alice
     assert form_of(answer)["inputs"] == '{"question": "D?"}'
 
 
+def test_a_new_case_goes_over_no_other_that_was_gathered(as_alice, at):
+    as_alice.post(at("case-new"), {"mode": "fields", "key": "d", "text:inputs:question": "D?"})
+    response = as_alice.post(at("case-new"), {"mode": "fields", "key": "d", "text:inputs:question": "Another?"})
+    assert response.status_code == 422
+    assert "Another change of “d” is among yours already." in response.content.decode()
+    assert CaseEdit.objects.get().typed["text:inputs:question"] == "D?"
+
+
+def test_a_new_case_that_was_wrong_is_kept_once_whatever_key_it_gets(as_alice, at):
+    wrong = {"mode": "fields", "key": "d", "json:inputs:limit": "{"}
+    page = as_alice.post(at("case-new"), wrong)
+    assert page.status_code == 422
+    assert '<input type="hidden" name="kept" value="d">' in page.content.decode()
+    as_alice.post(at("case-new"), wrong | {"kept": "d", "key": "e", "json:inputs:limit": "3"})
+    assert CaseEdit.objects.get().key == "e"
+
+
+def test_no_more_changes_are_gathered_than_may_be_by_removing_either(as_alice, at, dataset, alice):
+    working = WorkingSet(dataset, alice)
+    typed = {"mode": "fields", "text:inputs:question": "?"}
+    working._keep([(f"new-{number}", None, False, typed) for number in range(1_000)])
+    response = as_alice.post(at("case-edit", "a"), {"do": "remove", **form_of(as_alice.get(at("case-edit", "a")))})
+    assert response.status_code == 422
+    assert "At most 1,000 changes can be gathered." in response.content.decode()
+    assert not working.edits.filter(key="a").exists()
+
+
 def test_selected_cases_go_or_get_a_split_and_a_tag(as_alice, at, dataset):
     chosen = {"case": [case_id(dataset, "a"), case_id(dataset, "b")]}
     as_alice.post(at("cases-selected"), chosen | {"do": "split", "set_split": "test"})

@@ -238,6 +238,22 @@ def test_what_is_no_schema_is_told_and_kept(as_alice, at, dataset, text, said):
     assert dataset.schema == {}
 
 
+def test_a_schema_that_somebody_else_wrote_meanwhile_is_not_gone_over_unseen(as_alice, at, dataset):
+    url = at("dataset-schema")
+    base = as_alice.get(url).context["base"]
+    mine, theirs = '{"type": "object", "maxProperties": 9}', '{"type": "object"}'
+    as_alice.post(url, {"inputs": theirs, "base": base})
+    response = as_alice.post(url, {"inputs": mine, "base": base})
+    assert response.status_code == 422
+    assert "Somebody else has saved another schema since you began." in response.content.decode()
+    assert "maxProperties" in response.content.decode()
+    dataset.refresh_from_db()
+    assert dataset.schema == {"inputs": {"type": "object"}}
+    as_alice.post(url, {"inputs": mine, "base": response.context["base"]})
+    dataset.refresh_from_db()
+    assert dataset.schema["inputs"]["maxProperties"] == 9
+
+
 def test_viewers_read_the_schema_and_cannot_write_it(client, bob, at):
     client.force_login(bob)
     page = client.get(at("dataset-schema")).content.decode()
