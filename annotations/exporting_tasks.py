@@ -39,12 +39,13 @@ class _Asked(NamedTuple):
 
 
 def as_tasks(grades: QuerySet[Grade], names: Names) -> Iterator[str]:
-    """One JSON list; only the grades that count, since Label Studio keeps no history of its own."""
+    """One JSON list; only the grades that count, since Label Studio keeps no history of its own, and no skips."""
     versions = EvaluatorVersion.objects.filter(pk__in=grades.order_by().values("version")).select_related("evaluator")
     asked = {
         each.pk: _Asked(each.evaluator.name, config_of(each).scoring, each.evaluator.compares) for each in versions
     }
     rows = in_order(grades.filter(is_current=True, is_decision=False, is_repeat=False))
+    rows = rows.exclude(state=GradeState.SKIPPED)
     rows = rows.select_related("output__case", "output__body", "person", "baseline_output__body", "item__queue")
     subjects = groupby(rows.iterator(chunk_size=BATCH), key=lambda grade: (grade.output_id, grade.baseline_output_id))
     tasks = ((subject, list(said)) for subject, said in subjects)

@@ -24,6 +24,7 @@ from experiments.ledger.outside import Fault, Taken, WrongField
 TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0")
 BROUGHT = ", imported by "
 MOST_NAME = User._meta.get_field("username").max_length
+CANNOT = "cannot judge"
 NO_GRADE = ("skipped",)
 
 
@@ -60,12 +61,12 @@ class Reader:
                     raise WrongField("", "A row is an object with the fields case, label and so on.")
                 if _is_left_out(row):
                     continue
-                yield self._said(place, row)
+                for version in self._versions(row):
+                    yield self._said(place, row, version)
             except WrongField as wrong:
                 taken.refuse(Fault(place, wrong.at, case, str(wrong)))
 
-    def _said(self, place: int, row: Mapping[str, Any]) -> SaidElsewhere:
-        version = self._version(_text(row, "evaluator"))
+    def _said(self, place: int, row: Mapping[str, Any], version: EvaluatorVersion) -> SaidElsewhere:
         return SaidElsewhere(
             place,
             _text(row, "case") or _text(row, "key") or _missing("case", "Give the key of the case."),
@@ -79,14 +80,16 @@ class Reader:
             _moment(row, "created_at"),
         )
 
-    def _version(self, name: str) -> EvaluatorVersion:
-        if not name and len(self.versions) == 1:
-            return next(iter(self.versions.values()))
+    def _versions(self, row: Mapping[str, Any]) -> list[EvaluatorVersion]:
+        """Whose question a row answers; who cannot judge an output, and names no question, answers none of them."""
+        name = _text(row, "evaluator")
+        if not name and (len(self.versions) == 1 or _text(row, "said") == CANNOT):
+            return list(self.versions.values())
         if name.casefold() not in self.versions:
             said = f"“{name[:80]}” is none of them" if name else "There are several"
             names = ", ".join(each.evaluator.name for each in self.versions.values())
             raise WrongField("evaluator", f"{said}: {names}.")
-        return self.versions[name.casefold()]
+        return [self.versions[name.casefold()]]
 
     def _person(self, name: str) -> User:
         if name and name not in self.people:
@@ -96,7 +99,7 @@ class Reader:
     def _answer(self, row: Mapping[str, Any], version: EvaluatorVersion) -> Answer:
         comment = _text(row, "comment")
         scoring = self.scorings[version.pk]
-        cannot = _text(row, "said") == "cannot judge"
+        cannot = _text(row, "said") == CANNOT
         score, label = _number(row, "score"), _text(row, "label")
         if not cannot and not label and score is not None and "number" not in row:
             if not 0 <= score <= 1:

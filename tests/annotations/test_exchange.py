@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotations.grading import Answer, Subject, submit
+from annotations.grading import Answer, Subject, skip, submit
 from annotations.holding import at_hand
 from annotations.models import Grade, GradeState, Item, ItemState, Rule
 from evalstudio.projects.models import Membership, Role
@@ -292,3 +292,33 @@ def test_a_number_beyond_every_float_is_named_over_rest(client, alice, project, 
     assert (reply.status_code, reply.json()["errors"][0]["field"]) == (422, "grades[0].number")
     sent["grades"][0]["number"] = 7
     assert client.post(place, sent, content_type="application/json").json() == {"accepted": 1, "unchanged": 0}
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "json"])
+def test_what_cannot_be_judged_and_what_was_skipped_come_in_as_they_went_out(
+    make_queue, make_human, make_experiment, people, export, bring, form
+):
+    """By two evaluators at once, with comments that a spreadsheet or a line would take for something else."""
+    versions, comments = (
+        [make_human(), make_human("How good", NUMBERS)],
+        ["=1+1", 'two\nlines, "quoted"', "  é\u200f🙂 \t|"],
+    )
+    queue = make_queue(4, versions=versions, experiment=make_experiment(4), graders=3)
+    items = list(queue.items.select_related("queue", "output__experiment", "baseline_output").order_by("output"))
+    for item, comment in zip(items, comments, strict=False):
+        said = {
+            versions[0].pk: Answer(GradeState.GRADED, "Good", 1.0, comment),
+            versions[1].pk: Answer(GradeState.GRADED, "", 0.375, comment),
+        }
+        submit(Subject.of(item), people[0], said, seconds=3.25)
+        cannot = Answer(GradeState.CANNOT_JUDGE, comment=comment)
+        submit(Subject.of(item), people[1], {version.pk: cannot for version in versions})
+        skip(item, people[2], "I do not know enough about it")
+    known = ("output", "version", "person", "state", "label", "value", "comment", "seconds")
+    before = sorted(Grade.objects.exclude(state=GradeState.SKIPPED).values_list(*known))
+    sent = export(queue, form)
+    Grade.objects.all().delete()
+    assert bring(queue, sent, f"grades.{form}").status_code == 302
+    assert [(*row[:6], row[6].strip(), row[7]) for row in sorted(Grade.objects.values_list(*known))] == [
+        (*row[:6], row[6].strip(), row[7]) for row in before
+    ]
