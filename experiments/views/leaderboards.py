@@ -251,6 +251,8 @@ def _slices(request: ProjectRequest, board: Board) -> dict[str, Any]:
     """Addresses of all cases, of each split, and of each value of a field; and what the chosen slice is called."""
     chosen, known = board.wish.slice, board.slices
     none = dict.fromkeys(SLICED_BY)
+    cells = [cell for column in board.columns for cell in column.cells.values()] if chosen else []
+    told = [cell.figure for cell in cells if cell.figure]
     return {
         "name": str(chosen),
         "query": f"&{urlencode(chosen.query)}" if chosen else "",
@@ -263,5 +265,6 @@ def _slices(request: ProjectRequest, board: Board) -> dict[str, Any]:
             (field, [(value, n, link(request, **none | {"field": field, "value": value})) for value, n in values])
             for field, values in known.get("fields", {}).items()
         ],
-        "is_field": bool(chosen.field),
+        "is_else": bool(chosen) and (bool(chosen.field) or chosen.split not in known.get("splits", {})),
+        "is_empty": bool(told) and not any(figure.asked for figure in told),
     }

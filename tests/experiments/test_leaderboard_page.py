@@ -195,6 +195,12 @@ def test_a_field_that_no_case_has_keeps_none(as_alice, project, three):
     assert "no figure yet" not in page
     assert page.count("no such case judged") == 2 * 3  # figures and shares that pass
     assert "cannot tell : No such case was judged." in page
+    assert "No judged case is in -1 few." in page
+    assert "median, all cases" in page
+    nothing = open_page(as_alice, project, "?split=nowhere")
+    assert "No judged case is in split nowhere." in text_of(nothing)
+    assert re.search(r'aria-current="true">split nowhere<', nothing.content.decode())
+    assert "Nothing to draw" in text_of(open_page(as_alice, project, "?split=nowhere", name="leaderboard-charts"))
 
 
 def test_who_is_first_is_ahead_only_of_those_that_the_cases_put_below(as_alice, project):

@@ -187,6 +187,8 @@ def test_the_charts_of_a_count_say_counts_in_their_tables_too(as_alice, project)
     paid, apart = charts
     said = {row[0].text: row[1] for row in paid.table.rows}
     assert re.fullmatch(r"1,225 words \(1,20\d(\.\d+)? to 1,24\d(\.\d+)?\)", said["new"])
+    hovers = [each.split(": ")[1] for each in paid.figure["data"][0]["hovertext"]]
+    assert hovers == [f"{row[1]}, {row[2]} per 1,000" for row in paid.table.rows]
     trace = apart.figure["data"][0]
     drawn = {name: [f"{value:,.0f}" for value in row] for name, row in zip(trace["y"], trace["z"], strict=True)}
     listed = {name: [row[at].text for row in apart.table.rows] for at, name in enumerate(apart.table.heads) if at}

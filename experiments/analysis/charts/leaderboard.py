@@ -55,7 +55,11 @@ def quality_and_cost(board: Board) -> Chart | None:
         "error_y": _errors([figure for _, figure, _ in shown]),
         "marker": {"color": ACCENT, "size": 9},
         "customdata": [entrant.url for entrant, _, _ in shown],
-        "hovertemplate": "%{text}: %{y}, $%{x:.2f} per 1,000<extra></extra>",
+        "hovertext": [
+            f"{entrant.experiment.system.name}: {figure_said(figure, judged)}, {numbers.usd(cost)} per 1,000"
+            for entrant, figure, cost in shown
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
         "cliponaxis": False,
     }
     layout = {
