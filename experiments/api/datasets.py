@@ -156,11 +156,11 @@ class DatasetRestore(_OneDataset):
         said = shapes.RestoreSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         try:
-            version = restore(dataset, self.number(dataset, said.validated_data["version"]), request.user)
+            done = restore(dataset, self.number(dataset, said.validated_data["version"]), request.user)
         except (Busy, Uncommitted) as error:
             return problem(409, str(error))
-        told = _told(dataset, Committed(version))
-        return Response(told, status=status.HTTP_201_CREATED if version else status.HTTP_200_OK)
+        code = status.HTTP_201_CREATED if done.version else status.HTTP_200_OK
+        return Response(_told(dataset, done), status=code)
 
 
 class DatasetSchema(_OneDataset):

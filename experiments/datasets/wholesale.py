@@ -13,7 +13,7 @@ from experiments.datasets import versions
 from experiments.datasets.committing import Committed, Edit, commit, held, published
 from experiments.datasets.duplicates import extra_keys, groups
 from experiments.datasets.versions import in_steps
-from experiments.models import CaseEdit, CaseSpan, Dataset, DatasetVersion
+from experiments.models import CaseEdit, CaseSpan, Dataset
 
 
 class Uncommitted(Exception):
@@ -32,15 +32,18 @@ def create(project: Project, name: str, author: User | None) -> Dataset:
     return dataset
 
 
-def restore(dataset: Dataset, number: int, author: User) -> DatasetVersion | None:
-    """A new version with the members of an earlier one; None where the latest has just these. Raises Busy."""
+def restore(dataset: Dataset, number: int, author: User) -> Committed:
+    """A new version with the members of an earlier one; none where the latest has just these. Raises Busy."""
     _refuse_uncommitted(dataset, author)
     with held(dataset):
         spans = CaseSpan.objects.filter(dataset=dataset)
-        now, old = (set(spans.at(at).values_list("case", flat=True)) for at in (dataset.latest_version, number))
-        if now == old:
-            return None
-        return published(dataset, author, f"Restored version {number}", lambda pending: pending.restore(number))
+        now, old = (dict(spans.at(at).values_list("case", "key")) for at in (dataset.latest_version, number))
+        coming, going = {old[case] for case in old.keys() - now}, {now[case] for case in now.keys() - old}
+        done = Committed(None, len(coming - going), len(coming & going), len(going - coming), len(now.keys() & old))
+        if coming or going:
+            note = f"Restored version {number}"
+            done.version = published(dataset, author, note, lambda pending: pending.restore(number))
+        return done
 
 
 def assign_splits(dataset: Dataset, shares: Sequence[tuple[str, float]], seed: int, author: User) -> Committed:

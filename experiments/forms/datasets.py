@@ -8,9 +8,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from evalstudio.projects.models import Project
-from evalstudio.web.foreign import is_storable, is_too_deep
+from evalstudio.web.foreign import holds_endless
 from evaluators.catalogue.parameters import BadSetting
 from evaluators.catalogue.schemas import NotJson, parse
+from experiments.datasets.contents import BadContent, canonical
 from experiments.datasets.importing import fields
 from experiments.datasets.importing.columns import ABSENT, BadValue
 from experiments.datasets.schemas import checks
@@ -86,8 +87,12 @@ def sound_schema(part: str, schema: Any) -> Any:
     """The schema, if it is one. Raises ValidationError."""
     if not isinstance(schema, dict):
         raise ValidationError("A schema is a JSON object.")
-    if is_too_deep(schema) or not is_storable(str(schema)):
-        raise ValidationError("No dataset can keep this schema: it is nested too deeply or holds a NUL.")
+    try:
+        canonical(schema)
+    except BadContent as error:
+        raise ValidationError(f"No dataset can keep this schema: it {error}.") from None
+    if holds_endless(schema):
+        raise ValidationError("No dataset can keep this schema: it holds a number beyond every float.")
     try:
         checks({part: schema})
     except BadSetting as error:

@@ -64,7 +64,7 @@ def dataset_restore(request: ProjectRequest, pk: int) -> HttpResponse:
     dataset = dataset_of(request, pk)
     wanted = _version(dataset, request.POST.get("version", ""))
     try:
-        version = restore(dataset, wanted.number, request.user)
+        version = restore(dataset, wanted.number, request.user).version
     except (Busy, Uncommitted) as error:
         messages.error(request, str(error))
         return redirect("dataset-versions", request.project.slug, dataset.pk)

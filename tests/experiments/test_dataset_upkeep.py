@@ -227,7 +227,16 @@ def test_cases_that_break_the_schema_are_counted_and_listed_and_new_ones_refused
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{\n", "Line 2"), ("[]", "A schema is a JSON object."), ('{"type": "nothing"}', "This is no JSON Schema")],
+    [
+        ("{\n", "Line 2"),
+        ("[]", "A schema is a JSON object."),
+        ('{"type": "nothing"}', "This is no JSON Schema"),
+        ('{"title": "a\\u0000"}', "it holds a NUL character."),
+        ('{"title": "a\\ud800"}', "it holds text that is not Unicode."),
+        (f'{{"maximum": 1{"0" * 400}}}', "it holds a whole number of more than 64 bits."),
+        ('{"maximum": 1e999}', "it holds a number beyond every float."),
+        ('{"not": ' * 101 + "{}" + "}" * 101, "it is nested more than 100 levels deep."),
+    ],
 )
 def test_what_is_no_schema_is_told_and_kept(as_alice, at, dataset, text, said):
     answer = as_alice.post(at("dataset-schema"), {"inputs": text})
