@@ -85,6 +85,6 @@ def _charts(found: Several, called: list[str], baseline: Experiment) -> list[Any
     bars = [
         charts.Bar(name, each.figure.difference, each.figure.verdict, _pair_url(each, baseline))
         for each, name in zip(found.entrants, called, strict=False)
-        if each.figure and each.figure.difference.value is not None
+        if each.figure and each.figure.compared and each.figure.difference.value is not None
     ]
     return [charts.deltas(f"Differences from {called[-1]}", bars, "Result")] if bars else []

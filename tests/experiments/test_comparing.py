@@ -108,6 +108,7 @@ def test_a_comparative_evaluator_counts_wins_ties_losses_and_flips(project, two)
     assert (counts["improved"], counts["same"], counts["regressed"], counts["failed"]) == (3, 1, 1, 1)
     assert (figure.baseline, figure.compared) == (None, None)
     assert figure.difference.value == pytest.approx((1 + 0 - 1 + 0.5 + 1) / 5)
+    assert figure.advice.endswith("more cases to tell 15.0\N{NO-BREAK SPACE}points from an even score")  # 65 % are won
 
 
 def test_several_judgements_of_an_output_count_once_with_their_mean(project, two):

@@ -93,6 +93,8 @@ class Figure:
         if isinstance(more, str):
             return more[0].lower() + more[1:].rstrip(".")
         size = f"{abs(told.value) * 100:.1f}{NBSP}points"
+        if self.compared is None:  # verdicts reach from −1 to 1, the share of wins that is shown from 0 to 1
+            size = f"{abs(told.value) * 50:.1f}{NBSP}points from an even score"
         alone = ", if judged alone" if self.judged > 1 else ""
         return (
             f"about {count(_rounded(more))} more cases to tell {size}{alone}" if more else f"close: {size} may be real"
