@@ -46,6 +46,7 @@ def test_a_line_holds_the_pair_and_every_comparative_evaluation(as_alice, projec
     compared(*two, comparative(project), [0.0, 1.0])
     lines = [json.loads(line) for line in download(as_alice, *two, "jsonl").splitlines()]
     assert [line["key"] for line in lines] == ["case-000", "case-001", "case-002"]
+    assert "Scores of each result alone are in its own export." in as_alice.get(two[0].url_against(two[1].pk)).text
     first, second, third = lines
     assert (first["outputs"], first["baseline_outputs"]) == ({"value": "Answer case-000"}, {"value": "=theirs"})
     told = [
