@@ -410,6 +410,19 @@ def test_two_results_stand_beside_each_other_with_verdicts(project, as_alice):
     assert back["whole"][0]["verdict"] == "worse"
 
 
+@pytest.mark.parametrize("others", [1, 4])
+def test_another_result_beside_costs_the_same_however_many_there_are(
+    project, as_alice, others, django_assert_max_num_queries
+):
+    run = scored(project, drawn(30))
+    found = [start(run.version, scored_experiment(project, drawn(30), f"more {number}")) for number in range(others)]
+    work("cpu")
+    query = f"?beside={found[0].pk}"
+    page_of(as_alice, run, query)
+    with django_assert_max_num_queries(22):
+        page_of(as_alice, run, query)
+
+
 def test_the_average_beside_another_result_is_that_of_the_result_alone(project, as_alice):
     """A label that no case has and none is called takes no part in either."""
     declared = {"labels": ["billing", "contract", "never", "other"], "average": "macro"}

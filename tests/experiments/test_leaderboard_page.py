@@ -332,6 +332,19 @@ def test_it_takes_few_queries_however_many_systems_there_are(
             open_page(as_alice, project, name=name)
 
 
+@pytest.mark.parametrize("results", [2, 6])
+def test_lines_over_time_take_few_queries_however_long_they_are(
+    as_alice, project, tone, results, django_assert_max_num_queries
+):
+    for number in range(results):
+        for name in ("one", "two"):
+            judged(experiment_of(project, 5, name), tone, shuffled(5, f"{name}{number}"))
+    page = open_page(as_alice, project, name="leaderboard-charts")
+    assert [len(line["x"]) for line in page.context["charts"][-1].figure["data"]] == [results] * 2
+    with django_assert_max_num_queries(15):
+        open_page(as_alice, project, name="leaderboard-charts")
+
+
 def test_another_projects_data_set_is_not_shown(as_alice, project, three, charlie):
     from evalstudio.projects.models import Project
 

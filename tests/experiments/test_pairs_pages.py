@@ -625,6 +625,16 @@ def test_comparisons_can_be_opened_again(as_alice, project, two, facts):
     assert "0 better 0 worse of 1" in words_of(response)
 
 
+@pytest.mark.parametrize("results", [2, 6])
+def test_the_list_of_comparisons_costs_the_same_however_many_there_are(
+    as_alice, project, two, results, django_assert_max_num_queries
+):
+    for number in range(results):
+        against(as_alice, experiment_of(project, 6, f"more {number}"), two[0])
+    with django_assert_max_num_queries(6):
+        assert compare(as_alice, project).text.count("more ") >= results
+
+
 def test_a_third_result_is_chosen_beside_the_two(as_alice, three):
     mine, theirs, third = three
     response = choice(as_alice, mine, **{"with": theirs.pk})
