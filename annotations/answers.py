@@ -94,6 +94,11 @@ def shown_answer(version: EvaluatorVersion, label: str, value: float | None, *, 
     return f"{scoring.low + share * (scoring.high - scoring.low):g}"
 
 
+def in_words(grade: Grade, version: EvaluatorVersion) -> str:
+    """What a grade by this version says, in the words or numbers of its scale, whichever side stood first."""
+    return grade.label or shown_answer(version, "", grade.value, is_flipped=False)
+
+
 def draft_of(item: Item, grades: Iterable[Grade]) -> dict[str, str]:
     """Grades as the fields of the item's form."""
     said = {}

@@ -23,7 +23,7 @@ from annotations.agreeing import (
     table_of,
 )
 from annotations.agreeing_charts import matrix, over_time
-from annotations.answers import number_in
+from annotations.answers import in_words, number_in
 from annotations.called import called, names_for
 from annotations.disagreeing import differing, items_of, of_subject, page_of, told
 from annotations.models import Grade, Item, ItemState, Queue
@@ -96,7 +96,8 @@ def _all(request: ProjectRequest, version: EvaluatorVersion, queue: Queue | None
         "people": [(name(one.pk), one) for one in people_in(said, version, queue)],
         "page": page,
         "differing": [
-            (one, [(name(grade.person_id), grade) for grade in one.grades]) for one in told(page.rows, version, queue)
+            (one, [(name(grade.person_id), grade, in_words(grade, version)) for grade in one.grades])
+            for one in told(page.rows, version, queue)
         ],
     }
 
@@ -122,14 +123,16 @@ def grades_beside(request: ProjectRequest, pk: int) -> HttpResponse:
             fault = str(error)
     name = names_for(grade.version, request.role)
     slug, case = request.project.slug, grade.output.case
+    sides = sides_of(Item(output=grade.output, baseline_output=grade.baseline_output), slug)
     ctx = {
         "grade": grade,
         "case": case,
         "inputs": reading.parts(case.inputs),
         "pictures": pictures_in(case.inputs, slug),
         "expected": reading.parts(case.expected_outputs),
-        "sides": sides_of(Item(output=grade.output, baseline_output=grade.baseline_output), slug),
-        "grades": [(name(one.person_id), one) for one in of_subject(grade)],
+        "sides": sides,
+        "has_steps": any(side.steps for side in sides),
+        "grades": [(name(one.person_id), one, in_words(one, grade.version)) for one in of_subject(grade)],
         "scoring": config_of(grade.version).scoring,
         "is_enum": isinstance(config_of(grade.version).scoring, EnumScoring),
         "items": items,

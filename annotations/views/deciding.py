@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.access import may_decide
-from annotations.answers import BadAnswer, read
+from annotations.answers import BadAnswer, in_words, read
 from annotations.consensus import outcome
 from annotations.grading import Subject, submit
 from annotations.models import Grade, GradeState, Item, ItemState, Queue
@@ -56,7 +56,10 @@ def item_decide(request: ProjectRequest, pk: int) -> HttpResponse:
         "item": item,
         "screen": screen_of(item, request.user, open_ones, typed=typed or {}, faults=faults),
         "faults": faults,
-        "told": [(version, _grades(subject, version)) for version in subject.versions],
+        "told": [
+            (version, [(grade, in_words(grade, version)) for grade in _grades(subject, version)])
+            for version in subject.versions
+        ],
         "is_open": bool(open_ones),
     }
     return page_or_fragment(request, "annotations/decide.html", ctx, status=422 if faults else 200)

@@ -1,5 +1,7 @@
 """Where people differ, one person decides, and sees what they said; and grades given beside a result."""
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -9,7 +11,7 @@ from annotations.models import Grade, GradeState, Item, ItemState, Rule
 from evalstudio.projects.membership import remove
 from evalstudio.projects.models import Membership, Role
 from evaluators.core import Status
-from experiments.models import Evaluation
+from experiments.models import Evaluation, OutputBody
 from tests.annotations.conftest import SIDES
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +54,25 @@ def test_whoever_decides_sees_the_grades_and_the_comments(as_alice, project, que
     page = as_alice.get(address(project, "item-decide", disputed(queue, people).pk)).content.decode()
     for said in ("It names the date.", "The date is wrong.", "rita", "ravi", "question"):
         assert said in page
+
+
+def test_numbers_are_told_as_the_scale_has_them_and_steps_are_at_hand(
+    as_alice, project, make_queue, make_human, people
+):
+    version = make_human("How good", {"type": "percentage", "low": 1.0, "high": 5.0})
+    queue = make_queue(1, graders=2, versions=[version], rule=Rule.ADJUDICATION)
+    item = queue.items.get()
+    OutputBody.objects.update(steps=[{"name": "look it up", "output": "nothing"}])
+    say(item, people[0], "", 0.375)
+    say(item, people[1], "", 1.0)
+    grade = Grade.objects.first()
+    for name, pk in (("item-decide", item.pk), ("grades-beside", grade.pk)):
+        page = as_alice.get(address(project, name, pk)).content.decode()
+        assert "<b>2.5</b>" in page
+        assert "<b>5</b>" in page
+        assert "look it up" in page
+    page = as_alice.get(address(project, "evaluator-agreement", version.evaluator_id)).content.decode()
+    assert re.search(r"rita</span> 2\.5\b", page)
 
 
 def test_a_decision_settles_the_row_and_leads_on(as_alice, project, queue, people):
