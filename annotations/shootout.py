@@ -16,6 +16,7 @@ from experiments.models import Evaluation, Purpose, Run
 
 MARGIN = 0.05  # how much worse than the best a cheaper judge may be, a share
 MOST_JUDGES = 50
+LEAST_SHARE = 0.5  # of the graded outputs that another judge scored; with fewer, one would leave too few for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Shootout:
-    """Contenders, the best first. `n` outputs are graded and scored by all; `left_out` runs have none of those."""
+    """Contenders, the best first. `n` outputs are graded and scored by all; `left_out` runs have too few of those."""
 
     contenders: list[Contender]
     n: int
@@ -68,7 +69,8 @@ def shootout(people: Run, margin: float) -> Shootout:
     )
     pairs = {run: beside(run, people) for run in judges}
     told = {run: closeness(pair) for run, pair in pairs.items()}
-    taking_part = {run: said for run, said in told.items() if said}
+    most = max(map(len, told.values()), default=0)
+    taking_part = {run: said for run, said in told.items() if said and len(said) >= LEAST_SHARE * most}
     left_out = [run for run in judges if run not in taking_part]
     shared = set.intersection(*(set(said) for said in taking_part.values())) if taking_part else set()
     if not shared:

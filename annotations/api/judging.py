@@ -124,7 +124,8 @@ class AgainstJudges(ProjectView):
         operation_id="evaluators_judges",
         summary="Compare judges with the grades of people",
         parameters=[
-            OpenApiParameter("experiment", int, description="The graded result; the latest unless told."),
+            OpenApiParameter("run", int, description="The run of these people; the latest unless told."),
+            OpenApiParameter("experiment", int, description="The graded result, of several runs over it the latest."),
             OpenApiParameter("margin", float, description="How much worse a cheaper judge may be."),
         ],
         responses=ShootoutSerializer,
@@ -132,11 +133,12 @@ class AgainstJudges(ProjectView):
     def get(self, request: Request, project: str, pk: int) -> Response:
         people = get_object_or_404(Evaluator, project=self.project, pk=pk, kind="human")
         graded = graded_experiments(people)
-        wanted = request.query_params.get("experiment")
-        run = next((each for each in graded if wanted in (None, str(each.experiment_id))), None)
+        wanted, of_result = (request.query_params.get(name) for name in ("run", "experiment"))
+        found = (each for each in graded if wanted in (None, str(each.pk)))
+        run = next((each for each in found if of_result in (None, str(each.experiment_id))), None)
         if run is None:
             raise Http404("These people have graded nothing here.")
-        found = shootout(run, _margin(request.query_params.get("margin")))
+        told = shootout(run, _margin(request.query_params.get("margin")))
         judges = [
             {
                 "run": one.run.pk,
@@ -148,9 +150,9 @@ class AgainstJudges(ProjectView):
                 "is_good_enough": one.is_good_enough,
                 "is_choice": one.is_choice,
             }
-            for one in found.contenders
+            for one in told.contenders
         ]
-        return Response(ShootoutSerializer({"n": found.n, "judges": judges}).data)
+        return Response(ShootoutSerializer({"n": told.n, "judges": judges}).data)
 
 
 def _margin(said: str | None) -> float:

@@ -120,8 +120,8 @@ def evaluator_judges(request: ProjectRequest, pk: int) -> HttpResponse:
     """Decides which judge to use: who agrees with people, at what cost and pace; the cheapest that is good enough."""
     people = get_object_or_404(Evaluator, pk=pk, project=request.project, kind="human")
     graded = graded_experiments(people)
-    wanted = id_in(request.GET.get("experiment", ""))
-    run = next((each for each in graded if each.experiment_id == wanted), graded[0] if graded else None)
+    wanted = id_in(request.GET.get("run", ""))
+    run = next((each for each in graded if each.pk == wanted), graded[0] if graded else None)
     margin = _points(request.GET.get("margin", ""), MARGIN)
     context = {
         "evaluator": people,

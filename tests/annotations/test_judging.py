@@ -5,6 +5,7 @@ import random
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from annotations.answers import Answer
 from annotations.beside import beside, people_of
@@ -14,12 +15,14 @@ from annotations.models import GradeState, Item, Order, Queue
 from annotations.ordering import inclusion
 from annotations.queueing import fill
 from annotations.shootout import shootout
+from evaluators.core import Status
 from evaluators.golden import keep, stored_sample
 from evaluators.models import GoldenCase
 from experiments.analysis.columns import columns
 from experiments.analysis.corrected import corrected_of
 from experiments.models import Calibration, Evaluation, Output, Run
 from experiments.samples import sample_of
+from tests.annotations.conftest import SIDES
 from tests.annotations.test_grading import BAD, GOOD
 
 pytestmark = pytest.mark.django_db
@@ -255,6 +258,50 @@ def test_the_cheapest_judge_that_is_not_worse_than_the_best_by_more_than_the_mar
     assert [each.is_good_enough for each in found.contenders] == [True, True, False]
     assert found.contenders[1].cost_usd == pytest.approx(1.0)
     assert found.n == 200
+
+
+def test_a_judge_that_nearly_always_failed_takes_no_other_out(as_alice, make_queue, make_experiment, judged, people):
+    truth = [number % 2 == 0 for number in range(40)]
+    experiment = make_experiment(40)
+    queue = make_queue(experiment=experiment)
+    grade_all(queue, people[0], truth)
+    judged(experiment, truth, "Right")
+    judged(experiment, [True] * 40, "Useless")
+    broken = judged(experiment, truth, "Broken")
+    failed = Evaluation.objects.filter(run=broken).order_by("output").values_list("pk", flat=True)[2:]
+    Evaluation.objects.filter(pk__in=list(failed)).update(state=Status.FAILED, score=None, label_id=None, passed=None)
+    Run.objects.filter(pk=broken.pk).update(revision=F("revision") + 1)
+    useless = Run.objects.get(version__evaluator__name="Useless")
+    last = Evaluation.objects.filter(run=useless).latest("output")
+    Evaluation.objects.filter(pk=last.pk).update(state=Status.FAILED, score=None, label_id=None, passed=None)
+    Run.objects.filter(pk=useless.pk).update(revision=F("revision") + 1)
+    found = shootout(Run.objects.get(lane="people"), 0.05)
+    assert found.n == 39
+    assert [each.run.version.evaluator.name for each in found.contenders] == ["Right", "Useless"]
+    assert [run.pk for run in found.left_out] == [broken.pk]
+    human = queue.versions.get().evaluator
+    page = as_alice.get(f"/p/support/evaluators/{human.pk}/judges/").content.decode()
+    assert "fewer than half as many as another judge: Broken" in page
+    assert "scored 39 of 40 in all" in page
+
+
+def test_a_shoot_out_is_shown_for_every_pair_of_results_that_people_graded(
+    as_alice, make_queue, make_human, make_experiment, judged, people
+):
+    """One result beside two baselines is graded twice, and either can be chosen."""
+    version, compared = make_human(scoring=SIDES, runs_on="comparison"), make_experiment(4, "new")
+    for name in ("old", "older"):
+        baseline = make_experiment(4, name)
+        queue = make_queue(name=name, versions=[version], experiment=compared, baseline=baseline)
+        judged(compared, [1.0] * 4, f"Judge of {name}", baseline=baseline)
+        item = Item.objects.filter(queue=queue).select_related("queue", "output__experiment").first()
+        submit(Subject.of(item), people[0], {version.pk: Answer(GradeState.GRADED, "Second", 1.0)})
+    place = f"evaluators/{version.evaluator_id}/judges/"
+    for run in Run.objects.filter(lane="people").select_related("baseline__system"):
+        page = as_alice.get(f"/p/support/{place}?run={run.pk}").content.decode()
+        assert f"Judge of {run.baseline.system.name} <span" in page
+        told = as_alice.get(f"/api/projects/support/{place}?run={run.pk}").json()
+        assert [one["evaluator"] for one in told["judges"]] == [f"Judge of {run.baseline.system.name}"]
 
 
 def test_the_pages_show_the_correction_and_choose_who_corrects(
