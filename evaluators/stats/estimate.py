@@ -22,6 +22,7 @@ from evaluators.stats.tails import student_density, student_p
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 SAME = 1e-12  # sums closer to zero than this are zero
+ROUNDING = 1e-13  # residuals below this share of the squares that they are what is left of
 LEAST_EFFECTIVE = 1.5  # cases
 ONE_OUTWEIGHS = "Nearly all scores belong to one case, which alone says nothing about how far the figure could be off."
 LARGEST = 300.0  # exponent, well within what a number can hold
@@ -141,8 +142,10 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
 def standard_error(mean: float, moments: Moments) -> float:
     """The sandwich estimate (Liang and Zeger 1986): the squared residual sum of each cluster, times G* / (G* − 1)."""
     residuals = moments.squares - 2 * mean * moments.products + mean * mean * moments.sizes
+    if residuals < ROUNDING * moments.squares:
+        return 0.0
     correction = moments.effective / (moments.effective - 1)
-    return math.sqrt(max(0.0, residuals) * correction) / moments.n
+    return math.sqrt(residuals * correction) / moments.n
 
 
 def _all_equal(value: float, clusters: int) -> tuple[float, float]:

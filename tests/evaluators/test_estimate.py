@@ -102,6 +102,9 @@ def test_scores_that_never_differ_still_have_an_interval():
 def test_cases_whose_means_never_differ_still_have_an_interval():
     figure = of([(case, score) for case in range(20) for score in (0.0, 1.0)])
     assert figure.low < figure.value == 0.5 < figure.high
+    # Sums of these leave something to rounding, which is no interval.
+    uneven = of([(case, score) for case in range(10) for score in (0.883861, 0.3, 0.492)])
+    assert uneven.low == pytest.approx(uneven.value * 0.05 ** (1 / 10))
 
 
 # --- By simulation ----------------------------------------------------------------------------------------------------

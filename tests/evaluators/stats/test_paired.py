@@ -42,6 +42,14 @@ def test_pairs_that_are_all_equal_still_have_an_interval():
     assert found.verdict("higher") == CANNOT_TELL
 
 
+@pytest.mark.parametrize("differences", [[0.959], [0.803, -0.384, -0.805], [0.609, 0.663, 0.113], [0.1, 0.2, 0.3]])
+@pytest.mark.parametrize("cases", [3, 5, 100])
+def test_what_rounding_leaves_of_cases_that_are_equal_proves_nothing(differences, cases):
+    told = paired([(case, each) for case in range(cases) for each in differences], cases * len(differences))
+    assert told.standard_error == 0
+    assert told.p_value == pytest.approx((1 + abs(sum(differences) / len(differences))) ** -cases)
+
+
 def test_the_interval_stays_within_what_differences_can_be():
     found = of([1.0, 1.0, -1.0])
     assert (found.low, found.high) == (-1, 1)
