@@ -132,7 +132,8 @@ def _take_some(run: Run, book: Book, sent: list[_Sent], taken: Taken) -> None:
             settled[place] = said
     done = settle(book, [(open_rows[place].pk, each.score) for place, each in fresh.items()])
     taken.accepted += len(done)
-    taken.unchanged += len(fresh) - len(done)
+    if overtaken := [each for place, each in fresh.items() if open_rows[place].pk not in done]:
+        _take_some(run, book, overtaken, taken)  # somebody else was first just now: the same, or something else
 
 
 def _homeless(each: _Sent) -> Fault:

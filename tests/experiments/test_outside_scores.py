@@ -7,6 +7,7 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.urls import reverse
 from django_q.models import OrmQ
 
@@ -85,6 +86,21 @@ def test_sending_again_changes_nothing(run):
     again = send(run, *rows, rows[0])
     assert (again.accepted, again.unchanged, again.wrong) == (0, 3, 0)
     assert list(Evaluation.objects.order_by("pk").values()) == before
+
+
+def test_of_two_that_send_at_once_one_is_refused_where_they_differ(run):
+    others = [{"case": "case-000", "score": 0.25}, {"case": "case-001", "score": 0.5}]
+
+    def interrupted(execute, sql, *more):
+        if others and sql.startswith("UPDATE experiments_evaluation"):
+            sent, others[:] = list(others), []
+            assert send(run, *sent).accepted == 2
+        return execute(sql, *more)
+
+    with connection.execute_wrapper(interrupted):
+        taken = send(run, {"case": "case-000", "score": 0.75}, {"case": "case-001", "score": 0.5})
+    assert (taken.accepted, taken.unchanged, taken.wrong) == (0, 1, 1)
+    assert "It has another score already, 0.25." in taken.faults[0].reason
 
 
 def test_another_score_for_a_row_that_has_one_is_refused(run):
