@@ -10,9 +10,10 @@ from rest_framework import serializers
 from evalstudio.projects.models import Project
 from evaluators.models import Evaluator
 from evaluators.models.evaluators import MOST_NAME
+from experiments.datasets.browsing import facets_of
 from experiments.forms.starting import LIMITS, MOST_MINUTES, MOST_SEED, MOST_USD
 from experiments.ledger.asked import MOST_OUTPUTS, MOST_REPEATS, Asked, Take
-from experiments.models import Experiment, Priority
+from experiments.models import DatasetVersion, Experiment, Priority
 from experiments.outputs.judging import Judge
 
 ALL = "all"
@@ -47,6 +48,12 @@ class BoundsSerializer(serializers.Serializer):
             minutes = said["limit_minutes"]
             bounds["limit_s"] = None if minutes is None else max(1, round(minutes * 60))
         return bounds
+
+
+def check_split(version: DatasetVersion, asked: Asked) -> None:
+    """Raises ValidationError where a split is asked for that the version does not have."""
+    if asked.take == Take.SPLIT and asked.split not in facets_of(version).splits:
+        raise serializers.ValidationError({"split": [f"{version} has no split “{asked.split}”."]})
 
 
 class TakeSerializer(BoundsSerializer):

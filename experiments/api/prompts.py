@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -14,12 +15,12 @@ from evalstudio.web.foreign import is_storable
 from evalstudio.web.problems import problem
 from evaluators.kinds.judge_form import MOST_TOKENS
 from experiments.api.intake import KEY, JudgesSerializer, Named
-from experiments.api.options import TakeSerializer
+from experiments.api.options import TakeSerializer, check_split
 from experiments.api.serializers import ExperimentSerializer
 from experiments.forms.prompts import MOST_SYSTEMS
 from experiments.forms.starting import MOST_SEED
 from experiments.ledger.start import CannotStart
-from experiments.models import Purpose, Run
+from experiments.models import DatasetVersion, Purpose, Run
 from experiments.outputs.keys import KeyInUse
 from experiments.outputs.prompting import MOST_TOKENS as USUAL_TOKENS
 from experiments.outputs.prompting import Model, Recipe, Texts
@@ -106,7 +107,8 @@ class PromptStart(Named):
         key = given.get("client_key") or request.headers.get("Idempotency-Key") or None
         if key is not None and len(key) > MOST_KEY:
             raise serializers.ValidationError({"client_key": [f"A key has at most {MOST_KEY} characters."]})
-        judges = self.judges(given)
+        version, asked, judges = self._cases(given), said.asked(), self.judges(given)
+        check_split(version, asked)
         recipes = said.recipes(set(connections_for(self.project).values_list("pk", flat=True)))
         try:
             experiments = run_prompt(
@@ -114,8 +116,8 @@ class PromptStart(Named):
                 request.user,
                 title=given["title"],
                 recipes=recipes,
-                version=self.dataset_version(given["dataset"], given.get("dataset_version")),
-                asked=said.asked(),
+                version=version,
+                asked=asked,
                 judges=judges,
                 client_key=key,
                 is_pinned="dataset_version" in given,
@@ -129,3 +131,9 @@ class PromptStart(Named):
         )
         told = [{"run": run} for run in runs.order_by("pk")]
         return Response(PromptedSerializer(told, many=True).data, status=status.HTTP_201_CREATED)
+
+    def _cases(self, given: Mapping[str, Any]) -> DatasetVersion:
+        version = self.dataset_version(given["dataset"], given.get("dataset_version"))
+        if not version.n_cases:
+            raise serializers.ValidationError({"dataset_version": [f"{version} has no cases to ask about."]})
+        return version

@@ -22,7 +22,7 @@ from experiments.analysis.exporting import record_page
 from experiments.analysis.pairing import comparable, outputs_of
 from experiments.api import serializers as shapes
 from experiments.api.field_groups import FIELDS, groups_in
-from experiments.api.options import BoundsSerializer, RetrySerializer
+from experiments.api.options import BoundsSerializer, RetrySerializer, check_split
 from experiments.datasets.importing.starting import ImportRefused, start_import
 from experiments.ledger import verbs
 from experiments.ledger.blocked import why_not_yet
@@ -157,8 +157,10 @@ class RunList(_Runs):
         said = shapes.NewRunSerializer(data=request.data)
         said.is_valid(raise_exception=True)
         version, experiment, baseline = self._named(said.validated_data)
+        asked = said.asked()
+        check_split(experiment.dataset_version, asked)
         try:
-            run = start(version, experiment, request.user, baseline=baseline, asked=said.asked())
+            run = start(version, experiment, request.user, baseline=baseline, asked=asked)
         except CannotStart as error:
             raise serializers.ValidationError({"version": [str(error)]}) from None
         AuditEntry.note(self.project, request.user, "ran", f"{version.evaluator.name} {version} on {run.subject}")

@@ -5,8 +5,9 @@ import pytest
 from evalstudio.calls.models import Connection
 from evaluators.kinds import get_kind
 from evaluators.models import Evaluator
+from experiments.datasets.committing import Edit, commit
 from experiments.ledger.turn import work
-from experiments.models import Dataset, Evaluation, Experiment, Output, Run, RunDefaults
+from experiments.models import CaseSpan, Dataset, Evaluation, Experiment, Output, Run, RunDefaults
 from tests.api.test_api import call, import_file  # noqa: F401
 from tests.experiments.compared import comparative
 
@@ -164,3 +165,27 @@ def test_no_pipeline_appends_to_what_is_answered_here(call, prompt):  # noqa: F8
     batch = {"outputs": [{"case": "a", "outputs": {"value": "4"}}]}
     assert call("post", f"experiments/{pk}/outputs/", batch).status_code == 409
     assert call("post", f"experiments/{pk}/close/").json()["is_open"] is True
+
+
+@pytest.mark.parametrize(
+    ("more", "field"), [({"take": "split", "split": "nope"}, "split"), ({"dataset_version": 2}, "dataset_version")]
+)
+def test_what_there_are_no_cases_of_is_refused_and_nothing_begins(call, prompt, alice, more, field):  # noqa: F811
+    dataset = Dataset.objects.get()
+    members = dict(CaseSpan.objects.filter(dataset=dataset).values_list("key", "case"))
+    commit(dataset, [Edit(key, None, case) for key, case in members.items()], alice)
+    before = Experiment.objects.count()
+    refused = call("post", "experiments/prompt/", {"dataset_version": 1} | prompt | more)
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, field)
+    assert Experiment.objects.count() == before
+
+
+def test_a_run_over_a_split_that_there_is_not_is_refused(call, prompt, project, alice):  # noqa: F811
+    config = {"code": CODE, "scoring": {"type": "percentage"}, "threshold": None, "direction": "higher", "seed": 0}
+    version = Evaluator.objects.create(project=project, name="Short", kind="heuristic").revise(
+        config, schema=1, author=alice
+    )
+    asked = {"version": version.pk, "experiment": Experiment.objects.get().pk, "take": "split", "split": "nope"}
+    refused = call("post", "runs/", asked)
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "split")
+    assert not Run.objects.exists()
