@@ -48,6 +48,9 @@ def results_grid(request: ProjectRequest, experiment: Experiment) -> dict[str, A
         **row_links(request, frame["here"]),
         "case_sort_url": _link(request, sort="case"),
         "all_url": request.path,
+        "nothing_yet": "Outputs appear here as they arrive."
+        if frame["is_going"]
+        else "None has come, and none is due.",
         "addable": addable(request, runs, compares=False) if frame["can_run"] else [],
     }
     if ctx["addable"]:

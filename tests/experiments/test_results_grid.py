@@ -290,7 +290,12 @@ def test_an_experiment_without_runs_says_what_to_do(as_alice, experiment):
 
 
 def test_an_experiment_without_outputs_says_so(as_alice, project):
-    assert "No output yet" in text_of(page_of(as_alice, experiment_of(project, 0)))
+    experiment = experiment_of(project, 0)
+    said = text_of(page_of(as_alice, experiment))
+    assert "No output yet" in said
+    assert "None has come, and none is due." in said
+    type(experiment).objects.update(is_open=True)
+    assert "Outputs appear here as they arrive." in text_of(page_of(as_alice, experiment))
 
 
 def test_only_evaluators_that_have_not_run_are_offered(as_alice, project, experiment):
