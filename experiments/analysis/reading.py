@@ -10,6 +10,7 @@ from typing import Any
 from experiments.analysis.wording import Piece, Stretch, marked, merged
 
 TOOL_CALLS = "toolCalls"
+WRITTEN_OUT = "data:image/"
 LONG = 320  # characters; what stands beside the question is folded away from here on
 NOTE = 140  # characters of what a step was given and what it gave
 
@@ -55,7 +56,10 @@ class Step:
 
 
 def parts(value: Any) -> list[Part]:
-    """A value as named pieces, nested objects under dotted names; tool calls are left to `tool_calls`."""
+    """A value as named pieces, nested objects under dotted names; tool calls are left to `tool_calls`.
+
+    Pictures that are written out come last: the first piece is what a page shows most of, and databases keep no order.
+    """
     if value is None or value == {}:
         return []
     if not isinstance(value, dict):
@@ -63,7 +67,7 @@ def parts(value: Any) -> list[Part]:
     named = {name: inner for name, inner in value.items() if name != TOOL_CALLS}
     if list(named) == ["value"]:
         return [_part("", named["value"])]
-    return list(_flat(named, ""))
+    return sorted(_flat(named, ""), key=lambda part: part.text.startswith(WRITTEN_OUT))
 
 
 def marked_parts(one: Any, other: Any) -> tuple[list[Part], list[Part]]:
@@ -154,7 +158,7 @@ def _brief(value: Any) -> str:
 
 def brief_address(text: str) -> str:
     """A text as it is; of a picture that is written out, which nobody can read, only how it begins."""
-    written_out = text.startswith("data:image/") and len(text) > LONG
+    written_out = text.startswith(WRITTEN_OUT) and len(text) > LONG
     return f"{text[:60]}… ({len(text):,} characters)" if written_out else text
 
 

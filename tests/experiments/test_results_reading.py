@@ -33,6 +33,11 @@ def test_a_value_becomes_named_pieces(value, expected):
     assert told(value) == expected
 
 
+def test_a_picture_that_is_written_out_comes_after_what_can_be_read():
+    value = {"image": "data:image/png;base64,AAAA", "question": "What is on it?", "language": "en"}
+    assert [part.name for part in parts(value)] == ["question", "language", "image"]
+
+
 def test_a_list_of_messages_becomes_a_conversation():
     value = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [{"text": "Hello"}]}]}
     (part,) = parts(value)
