@@ -146,7 +146,7 @@ def beside(judge: Run, people: Run) -> Beside:
     tuned = _tuned_on(judge, outputs[~np.isnan(graded)])
     graded = np.where(np.isin(outputs, tuned), np.nan, graded)
     given = np.where(is_asked, grades.labels[at], -1) if len(at) else np.full(len(outputs), -1)
-    likely, has_chance = _likely(people, outputs, looked_at[~np.isnan(judged)].all())
+    likely, has_chance = _likely(people, outputs, bool(looked_at[~np.isnan(judged)].all()))
     return Beside(
         judge,
         people,
