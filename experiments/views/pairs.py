@@ -22,7 +22,7 @@ from experiments.analysis.pairing import comparable, in_common
 from experiments.models import DatasetVersion, Experiment
 from experiments.views.comparing import compared, link, peek, polled
 from experiments.views.results import experiment_of, experiments_of
-from experiments.views.several import further, several_page, several_peek
+from experiments.views.several import MOST, further, several_page, several_peek
 
 CHOICES = 15  # on a page, each with the count of cases in common
 
@@ -97,8 +97,9 @@ def compare(request: ProjectRequest) -> HttpResponse:
         return render(request, "experiments/compare_start.html", {"recent": recent(request.project)})
     chosen = list(Experiment.objects.filter(project=request.project, pk__in=ticked).order_by("created_at", "pk"))
     datasets = {dataset for (dataset,) in _datasets(chosen)}
-    if len(chosen) < 2 or len(datasets) > 1:
-        fault = "Tick two results or more." if len(chosen) < 2 else "Tick results of one and the same data set."
+    if not 2 <= len(chosen) <= MOST + 2 or len(datasets) > 1:
+        few = "Tick two results or more." if len(chosen) < 2 else f"Tick {MOST + 2} results at most."
+        fault = "Tick results of one and the same data set." if len(datasets) > 1 else few
         ctx = {"recent": recent(request.project), "fault": fault}
         return render(request, "experiments/compare_start.html", ctx, status=422)
     baseline, *others, latest = chosen

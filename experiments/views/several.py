@@ -97,6 +97,7 @@ def several_page(
             for each in SHOWS
         ],
         "heads": _heads(request, found, called, sort, on),
+        "has_room": len(others) < MOST,
         "has_attempts": found.first.has_attempts,
         "case_sort_url": link(request, sort="case", on=""),
         "sort": sort,

@@ -617,6 +617,17 @@ def test_results_that_cannot_be_compared_are_refused_in_words(as_alice, project,
     assert "one and the same data set" in words_of(apart)
 
 
+def test_more_results_than_stand_beside_one_another_are_refused_and_none_is_offered(as_alice, project):
+    first, *others = (experiment_of(project, 2, f"system {number}") for number in range(11))
+    refused = compare(as_alice, project, first, *others)
+    assert refused.status_code == 422
+    assert "Tick 10 results at most." in words_of(refused)
+    assert len(as_alice.get(compare(as_alice, project, first, *others[:-1]).url).context["entrants"]) == 9
+    most = [str(each.pk) for each in others[1:9]]
+    assert "Another</a>" not in against(as_alice, others[0], first, also=",".join(most)).text
+    assert "Another</a>" in against(as_alice, others[0], first, also=",".join(most[1:])).text
+
+
 def test_comparisons_can_be_opened_again(as_alice, project, two, facts):
     assert "Nothing compared yet" in words_of(compare(as_alice, project))
     against(as_alice, *two)
