@@ -10,10 +10,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotations.chosen import Chosen
-from annotations.models import Queue
+from annotations.models import Item, ItemState, Queue, Rule
 from annotations.queueing import ask_again, fill
+from annotations.settling import Terms, settle_items
 from evalstudio.projects.models import AuditEntry, User
 from evaluators.models import EvaluatorVersion
+
+BATCH = 500  # a transaction
 
 
 class NameTaken(Exception):
@@ -51,7 +54,10 @@ def make(
 
 
 def change(queue: Queue, by: Any, instructions_before: str) -> None:
-    """Save the changed columns of a queue; other instructions count as a new version of them, so grades get stale."""
+    """Save the changed columns of a queue; other instructions count as a new version of them, so grades get stale.
+
+    What waited for a decision is settled by a rule under which nobody decides.
+    """
     fields = ["name", "rule", "adjudicator", "is_blind"]
     queue.save(update_fields=fields)
     if queue.instructions != instructions_before:
@@ -59,6 +65,17 @@ def change(queue: Queue, by: Any, instructions_before: str) -> None:
             instructions=queue.instructions, instructions_version=F("instructions_version") + 1
         )
         AuditEntry.note(queue.project, by, "changed instructions of", f"queue {queue.name}")
+    while queue.rule != Rule.ADJUDICATION and _settle_disputes(queue, by):
+        pass
+
+
+@transaction.atomic
+def _settle_disputes(queue: Queue, by: Any) -> int:
+    disputed = Item.objects.filter(queue=queue, state=ItemState.DISPUTED).order_by("pk")
+    disputed = disputed.select_related("output__experiment", "baseline_output__experiment")
+    items = list(disputed.select_for_update(of=("self",))[:BATCH])
+    settle_items(Terms.of(queue), items, by)
+    return len(items)
 
 
 def close(queue: Queue, by: Any) -> None:

@@ -102,6 +102,20 @@ def test_a_queue_leads_to_what_is_to_be_decided_until_nothing_is(as_alice, proje
     assert as_alice.get(address(project, "queue-decide", queue.pk)).url == queue.get_absolute_url()
 
 
+@pytest.mark.parametrize(("rule", "score", "seats"), [(Rule.MEAN, 0.5, 2), (Rule.MAJORITY, None, 3)])
+def test_what_waits_for_a_decision_is_settled_by_a_rule_without_one(
+    as_alice, project, queue, people, rule, score, seats
+):
+    item = disputed(queue, people)
+    said = {"name": queue.name, "instructions": "", "rule": rule}
+    assert as_alice.post(address(project, "queue-edit", queue.pk), said).status_code == 302
+    item.refresh_from_db()
+    assert item.state == (ItemState.OPEN if score is None else ItemState.DONE)
+    assert Evaluation.objects.get(output=item.output_id).score == score
+    assert item.reservations.count() == seats, "a tie asks one more person"
+    assert "to decide" not in as_alice.get(queue.get_absolute_url()).content.decode()
+
+
 def test_only_the_chosen_person_decides(client, as_alice, project, queue, people):
     item = disputed(queue, people)
     queue.adjudicator = people[2]
