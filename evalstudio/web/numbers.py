@@ -56,6 +56,11 @@ def quantity(number: float) -> str:
     return f"{number:.3g}"
 
 
+def limit(share: float) -> str:
+    """A threshold in [0, 1] with all that was typed of it: "60 %", "60.5 %"."""
+    return f"{quantity(share * 100)}{NBSP}%"
+
+
 def moment(when: datetime) -> str:
     """A point in time as "Nov 20, 16:42 UTC"; the year only where it is not this year's."""
     when = when.astimezone(UTC)

@@ -234,6 +234,11 @@ def test_shares_that_pass_open_their_cases(as_alice, project, three, tone):
     assert "passes from 50 %" in text_of(page)
 
 
+def test_a_threshold_stands_as_it_was_typed(as_alice, project, three):
+    judged(three["best"], version_of(project, "Strict", threshold=0.995), [0.996] * 20)
+    assert "passes from 99.5 %" in text_of(open_page(as_alice, project))
+
+
 def test_what_has_no_score_at_all_is_not_being_worked_out_for_ever(as_alice, project, three, tone):
     run = judged(three["best"], version_of(project, "Style"), ["unscored: unparsed"] * 20)
     page = open_page(as_alice, project, f"?by={tone.pk}")

@@ -27,6 +27,11 @@ def test_a_number_of_any_size_keeps_what_it_says(number, words):
     assert numbers.quantity(number) == words
 
 
+@pytest.mark.parametrize(("share", "words"), [(0.6, "60 %"), (0.605, "60.5 %"), (0.995, "99.5 %"), (0.07, "7 %")])
+def test_a_threshold_is_not_rounded_to_another_one(share, words):
+    assert numbers.limit(share).replace(numbers.NBSP, " ") == words
+
+
 @pytest.mark.parametrize(
     ("amount", "words"),
     [

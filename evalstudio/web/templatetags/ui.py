@@ -229,6 +229,12 @@ def quantity(number: float | None) -> str:
 
 
 @register.filter
+def limit(share: float | None) -> str:
+    """A threshold of 0.605 as "60.5 %", never rounded to one that others pass."""
+    return _unless_unknown(share, numbers.limit)
+
+
+@register.filter
 def ago(when: datetime | None) -> str:
     """How long ago, as a <time> that keeps itself up to date and shows the exact moment on hover."""
     return _time(when, numbers.ago, "ago")
