@@ -102,10 +102,11 @@ def read(text: str, *, as_json: bool) -> tuple[dict[str, Any], str]:
     fenced = _FENCED.match(text)
     try:
         found = orjson.loads(fenced[1] if fenced else text)
-        digest_of(found)
+        outputs = found if isinstance(found, dict) else {"value": found}
+        digest_of([outputs])  # as deep as it is stored
     except ValueError as error:
         return {"value": text}, f"The answer cannot be read as JSON: {error}"[:500]
-    return (found if isinstance(found, dict) else {"value": found}), ""
+    return outputs, ""
 
 
 def _compiled(text: str) -> prompts.Prompt:

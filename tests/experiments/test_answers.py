@@ -145,6 +145,19 @@ def test_answers_are_read_as_json_where_that_was_asked_for(ask, make_prompt, cha
     assert all(error.startswith("The answer cannot be read as JSON: ") for error in wrong.values())
 
 
+def misnamed(server, body) -> Sent:
+    return Sent(payload=completion(body, "Yes.") | {"model": "tiny\0\ud800" + "x" * 300})
+
+
+@pytest.mark.parametrize("depth", [98, 99, 100, 101])
+def test_an_answer_that_cannot_be_stored_as_json_holds_up_no_other(ask, make_prompt, chat_server, depth):
+    chat_server.then(says("[" * depth + "]" * depth), misnamed)
+    run = ask(2, prompt=make_prompt(Texts("", "Classify {{ inputs }}", reads_json=True)))
+    work("net")
+    run.refresh_from_db()
+    assert (run.state, Output.objects.filter(experiment=run.experiment).count()) == (RunState.FINISHED, 2)
+
+
 @pytest.mark.parametrize(
     ("asked", "keys"),
     [
