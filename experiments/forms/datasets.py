@@ -31,16 +31,10 @@ class NewDatasetForm(forms.Form):
         widget=forms.TextInput({"autocomplete": "off"}),
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.project = project
-
     def clean_name(self) -> str:
         name = " ".join(self.cleaned_data["name"].split())
         if not name.isprintable():
             raise ValidationError("Leave out the control characters.")
-        if Dataset.objects.filter(project=self.project, name=name).exists():
-            raise ValidationError("Another dataset of this project has this name. Add a word to tell them apart.")
         return name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db import IntegrityError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -23,9 +24,12 @@ from experiments.views.opening import dataset_of, may_edit
 @project_page(Role.EDITOR)
 def dataset_new(request: ProjectRequest) -> HttpResponse:
     """Decides what a dataset is called whose cases are written here or come from outputs."""
-    form = NewDatasetForm(request.POST if request.method == "POST" else None, project=request.project)
+    form = NewDatasetForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        return redirect(create(request.project, form.cleaned_data["name"], request.user))
+        try:
+            return redirect(create(request.project, form.cleaned_data["name"], request.user))
+        except IntegrityError:
+            form.add_error("name", "Another dataset of this project has this name. Add a word to tell them apart.")
     return render(request, "experiments/dataset_new.html", {"form": form}, status=422 if form.errors else 200)
 
 
