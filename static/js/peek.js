@@ -60,6 +60,7 @@ document.addEventListener("click", (event) => {
 });
 
 function arrived() {
+  if (opener) markRow(opener); // the list may have come anew while the page's address was still the former one's
   const inside = opener?.isConnected && panel().contains(opener);
   panel().hidden = false;
   panel().scrollTop = 0;

@@ -74,13 +74,31 @@ def test_a_case_opens_beside_the_list_and_the_keys_walk_it(visit, page, experime
     second = page.locator("[data-row] .mono").nth(1).inner_text()
     page.keyboard.press("j")
     settle(page, second)
-    assert page.locator("tr.is-open .mono").inner_text() == second
+    expect(page.locator("tr.is-open .mono")).to_have_text(second)
     page.keyboard.press("k")
     settle(page, "case-001")
     page.keyboard.press("Escape")
     page.locator("#peek").wait_for(state="hidden")
     assert "peek" not in page.url
     assert page.evaluate("document.activeElement.innerText").startswith("case-001")
+
+
+def test_the_row_of_the_open_case_is_marked_though_the_list_comes_anew_on_the_way_there(visit, page, experiment, run):
+    visit(experiment.get_absolute_url())
+    first, second = page.locator("[data-row] .mono").all_inner_texts()[:2]
+    page.get_by_text(first, exact=True).click()
+    settle(page, first)
+    held = []
+    page.route("**/*", lambda route: held.append(route))  # what the panel loads in its turn as well
+    with page.expect_request(re.compile(r"/peek/")):
+        page.keyboard.press("j")
+    page.evaluate(
+        "document.dispatchEvent(new CustomEvent('htmx:after:swap', {detail: {ctx: {target: document.body}}}))"
+    )
+    expect(page.locator("tr.is-open .mono")).to_have_text(first)
+    next(route for route in held if "/peek/" in route.request.url).continue_()
+    settle(page, second)
+    expect(page.locator("tr.is-open .mono")).to_have_text(second)
 
 
 def test_the_arrows_of_the_panel_follow_the_order_of_the_list_and_the_row_goes_along(visit, page, experiment, run):
