@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from django.core.signals import request_finished, request_started
 from django.test import Client
+from playwright.sync_api import expect
 
 TIMEOUT_MS = 20_000  # what a page may take on a computer that has other things to do
 MISSING = "no Chromium found: install one, or name it in CHROMIUM"
@@ -92,6 +93,7 @@ def troubles() -> list[str]:
 def page(context: Any, troubles: list[str]) -> Iterator[Any]:
     """A tab that fails its test when anything went wrong in it."""
     context.set_default_timeout(TIMEOUT_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     context.add_init_script(REPORT_CSP)
     page = context.new_page()
     page.on("pageerror", lambda error: troubles.append(f"threw: {error}"))

@@ -16,10 +16,9 @@ from experiments.models import Evaluation, OutputBody
 from tests.annotations.conftest import SIDES
 from tests.annotations.test_grading import BAD
 from tests.annotations.test_holding import grade
-from tests.browser_fixtures import TIMEOUT_MS, axe_findings, overflow, sign_in
+from tests.browser_fixtures import axe_findings, overflow, sign_in
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture

@@ -232,9 +232,13 @@ def test_progress_shows_itself_and_polling_stops_when_the_run_has_settled(visit,
     page.get_by_text("4 of 4").wait_for()
     page.locator("[data-row] .state-pending").first.wait_for(state="detached")  # the grid came up to date as well
     assert page.locator("tr.is-open .mono").inner_text() == "case-000"
-    count = len(asked)
-    page.wait_for_timeout(2500)
-    assert len(asked) == count
+
+    def rests() -> bool:
+        count = len(asked)
+        page.wait_for_timeout(2500)
+        return len(asked) == count
+
+    assert any(rests() for _ in range(3))  # a poll that was on its way may still have come
 
 
 def test_a_run_is_started_stopped_and_resumed_where_its_results_are(visit, page, project, experiment):
