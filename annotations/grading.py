@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotations.answers import Answer, draft_of
 from annotations.consensus import Outcome, outcome
-from annotations.holding import HOLD, one_more_seat, release
+from annotations.holding import HOLD, ask_another, release
 from annotations.models import Grade, GradeState, Item, ItemState, Queue, Reservation, Rule
 from annotations.queueing import config_of
 from evaluators.models import EvaluatorVersion
@@ -188,8 +188,8 @@ def _settle(subject: Subject, by: Any, *, is_repeat: bool) -> None:
         settle_by_people(run_of_people(version, experiment, baseline, by), subject.output, come.score)
     if subject.item is None:
         return
-    if any(come.is_tied for come in found.values()) and _all_seats_done(subject.item):
-        one_more_seat(subject.item)
+    if any(come.is_tied for come in found.values()):
+        ask_another([subject.item.pk])
     Item.objects.filter(pk=subject.item.pk).update(
         state=_state(subject.item, list(found.values()), is_repeat=is_repeat)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -72,7 +72,8 @@ def keep_draft(item: Item, person: Any, draft: Mapping[str, Any]) -> bool:
     return bool(mine.update(draft=dict(draft)))
 
 
-def one_more_seat(item: Item) -> None:
-    """Another person is asked, because those so far are split."""
-    last = item.reservations.aggregate(last=Max("number"))["last"]
-    Reservation.objects.create(item=item, queue_id=item.queue_id, place=item.place, number=(last or 0) + 1)
+def ask_another(tied: Iterable[int]) -> None:
+    """Another person is asked about each of these items, on which people are split, unless somebody still is."""
+    for item in Item.objects.filter(pk__in=tied).exclude(reservations__is_done=0):
+        last = item.reservations.aggregate(last=Max("number"))["last"]
+        Reservation.objects.create(item=item, queue_id=item.queue_id, place=item.place, number=(last or 0) + 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.consensus import Outcome, outcome
-from annotations.holding import one_more_seat
+from annotations.holding import ask_another
 from annotations.models import Grade, Item, ItemState, Queue, Rule
 from annotations.queueing import config_of
 from evaluators.core import Status
@@ -50,9 +50,7 @@ def settle_items(terms: Terms, items: Sequence[Item], by: Any) -> None:
     for state in ItemState:
         if among := [item.pk for item in items if item.pk and _state(found[pair_of(item)]) == state]:
             Item.objects.filter(pk__in=among).update(state=state)
-    tied = [item.pk for item in items if item.pk and any(come.is_tied for come in found[pair_of(item)])]
-    for item in Item.objects.filter(pk__in=tied).exclude(reservations__is_done=0):
-        one_more_seat(item)
+    ask_another(item.pk for item in items if item.pk and any(come.is_tied for come in found[pair_of(item)]))
 
 
 def pair_of(item: Item) -> Pair:

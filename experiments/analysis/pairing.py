@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, QuerySet
@@ -31,8 +31,13 @@ def names_of_each(experiments: Iterable[Experiment]) -> dict[int, str]:
         else f"{each.system.name} of {moment(each.created_at)}"
         for each in experiments
     }
-    counted = Counter(names.values())
-    return {pk: f"{name} (#{pk})" if counted[name] > 1 else name for pk, name in names.items()}
+    return dict(zip(names, numbered(list(names.items())), strict=True))
+
+
+def numbered(names: Sequence[tuple[int, str]]) -> list[str]:
+    """Names that stand with the ids of what they name; the id is added where several are the same."""
+    counted = Counter(name for _, name in names)
+    return [f"{name} #{pk}" if counted[name] > 1 else name for pk, name in names]
 
 
 def outputs_of(experiment: Experiment, baseline: Experiment | None = None) -> QuerySet[Output]:

@@ -17,7 +17,7 @@ from experiments.analysis.comparing.judges import Judges, judges_of_each
 from experiments.analysis.comparing.listing import Listing
 from experiments.analysis.comparing.several import SHOWS, Several, several
 from experiments.analysis.grid import cells_of, snippet
-from experiments.analysis.pairing import comparable, names_of
+from experiments.analysis.pairing import comparable, names_of, numbered
 from experiments.analysis.repeats import Cell
 from experiments.models import Experiment, Output
 from experiments.views.comparing import ROWS, link
@@ -53,11 +53,7 @@ def further(request: ProjectRequest, experiment: Experiment, baseline: Experimen
 
 def names(experiments: list[Experiment]) -> list[str]:
     """Their systems; with a number where several are of one and the same."""
-    systems = [each.system.name for each in experiments]
-    return [
-        f"{name} #{each.pk}" if systems.count(name) > 1 else name
-        for each, name in zip(experiments, systems, strict=True)
-    ]
+    return numbered([(each.pk, each.system.name) for each in experiments])
 
 
 def several_page(

@@ -87,8 +87,8 @@ def test_the_newest_result_of_a_system_stands_unless_others_are_chosen(as_alice,
     assert systems_of(open_page(as_alice, project))[-1] == "fair"
     chosen = open_page(as_alice, project, f"?result={three['worst'].pk}&result={again.pk}")
     assert systems_of(chosen) == ["worst", "worst"]
-    worse = f"worst of {moment(three['worst'].created_at)} (#{three['worst'].pk})"
-    better = f"worst of {moment(again.created_at)} (#{again.pk})"
+    worse = f"worst of {moment(three['worst'].created_at)} #{three['worst'].pk}"
+    better = f"worst of {moment(again.created_at)} #{again.pk}"
     assert f"{better} is ahead of {worse} on Tone." in unescape(text_of(chosen))
     assert "Results to compare" in text_of(open_page(as_alice, project, "?choose=1"))
 

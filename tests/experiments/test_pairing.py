@@ -108,9 +108,9 @@ def test_two_results_of_one_system_are_told_apart_by_when_they_were_made(project
     again = experiment_of(project, 5, "new")
     assert all(name.startswith("new of ") and "UTC" in name for name in names_of(mine, again))
     again.created_at = mine.created_at
-    assert [name[-len(f"(#{each.pk})") :] for name, each in zip(names_of(mine, again), (mine, again), strict=True)] == [
-        f"(#{mine.pk})",
-        f"(#{again.pk})",
+    assert [name[-len(f" #{each.pk}") :] for name, each in zip(names_of(mine, again), (mine, again), strict=True)] == [
+        f" #{mine.pk}",
+        f" #{again.pk}",
     ]
 
 

@@ -112,7 +112,7 @@ def test_results_of_one_system_that_never_met_are_called_by_more_than_its_name(p
     compared(four["weak"], like, shorter, WON_75)
     refused = asked(project, baseline=four["base"].pk).refused
     assert refused.startswith("“base of ")
-    assert f"(#{four['base'].pk})” and “" in refused
+    assert f" #{four['base'].pk}” and “" in refused
 
 
 def test_a_judge_that_says_the_same_of_every_case_leaves_no_strength_that_is_sure(as_alice, project, four, shorter):

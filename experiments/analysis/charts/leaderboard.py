@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from evaluators.stats.estimate import Estimate
 from experiments.analysis.leaderboard import Board, Entrant
 from experiments.analysis.leaderboard_columns import Judged
 from experiments.analysis.leaderboard_trends import Point
+from experiments.analysis.pairing import numbered
 
 MOST_ROWS = 20  # systems of the map of cases
 MARGIN = {"l": 48, "r": 12, "t": 12, "b": 40}  # pixels; labels of axes make their own room
@@ -89,8 +89,9 @@ def telling_cases(
     at = {run: place for place, run in enumerate(found["runs"])}
     shown = [(entrant, judged.cells[entrant.pk]) for entrant in rows if entrant.pk in judged.cells]
     shown = [(entrant, cell) for entrant, cell in shown if cell.run.pk in at][:MOST_ROWS]
-    names, n = _told_apart([(entrant.pk, _short(entrant)) for entrant, _ in shown]), len(found["runs"])
-    cases = _told_apart([(case, keys.get(case, "?")) for case in found["cases"]])
+    # An axis has one place for each name.
+    names, n = numbered([(entrant.pk, _short(entrant)) for entrant, _ in shown]), len(found["runs"])
+    cases = numbered([(case, keys.get(case, "?")) for case in found["cases"]])
     scores = [found["scores"][at[cell.run.pk]] for _, cell in shown]
     urls = [_urls(entrant, cell.run.pk, found["outputs"][at[cell.run.pk]]) for entrant, cell in shown]
     trace = {
@@ -177,12 +178,6 @@ def _or_zero(end: float | None, value: float | None) -> float:
 
 def _short(entrant: Entrant) -> str:
     return numbers.clip(entrant.experiment.system.name, LABEL)
-
-
-def _told_apart(names: Sequence[tuple[int, str]]) -> list[str]:
-    """Names with their ids where several are the same: an axis has one place for each name."""
-    counted = Counter(name for _, name in names)
-    return [f"{name} #{pk}" if counted[name] > 1 else name for pk, name in names]
 
 
 def _urls(entrant: Entrant, run_id: int, outputs: Sequence[int | None]) -> list[str | None]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from evalstudio_client.wire import encoded
+
 BATCH_ROWS = 200
 BATCH_BYTES = 4_000_000  # unpacked
 BATCH_S = 5.0  # an output waits no longer than this for others, once the next one is there
-
-
-def encoded(body: Any) -> bytes:
-    """As it travels. Raises TypeError and ValueError for what JSON cannot hold, such as NaN or half a character."""
-    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
 def batches(outputs: Iterable[Mapping[str, Any]], faults: list[dict[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:

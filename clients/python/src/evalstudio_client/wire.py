@@ -6,6 +6,7 @@ Every request of the client may be repeated without harm, since EvalStudio knows
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,6 @@ from typing import Any
 
 import httpx
 
-from evalstudio_client.batches import encoded
 from evalstudio_client.errors import Refused, Unreachable
 
 TRIES = 6
@@ -94,6 +94,11 @@ class Wire:
                 return _read(answer)
             self._sleep(_asked_pause(answer) or _pause(number))
         raise AssertionError("unreachable")
+
+
+def encoded(body: Any) -> bytes:
+    """As it travels. Raises TypeError and ValueError for what JSON cannot hold, such as NaN or half a character."""
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _read(answer: httpx.Response) -> Any:
