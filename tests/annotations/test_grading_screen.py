@@ -107,15 +107,21 @@ def test_a_pair_is_graded_by_its_letters_with_the_other_keys_at_hand(
     assert list(Grade.objects.filter(is_current=True).values_list("state", flat=True)) == [1]
 
 
-def test_who_looks_back_returns_to_where_they_were(open_queue, make_queue):
-    page = open_queue(make_queue(5))
-    item = page.locator("#g-stage [data-item]")
+def grade_some(page, n):
+    """Give the first choice to the next n items; their ids."""
     seen = []
-    for _ in range(2):
-        seen.append(item.get_attribute("data-item"))
+    while len(seen) < n:
+        seen.append(page.locator("#g-stage [data-item]").get_attribute("data-item"))
         page.keyboard.press("1")
         page.keyboard.press("Enter")
         expect(done(page)).to_have_text(str(len(seen)))
+    return seen
+
+
+def test_who_looks_back_returns_to_where_they_were(open_queue, make_queue):
+    page = open_queue(make_queue(5))
+    item = page.locator("#g-stage [data-item]")
+    seen = grade_some(page, 2)
     here = item.get_attribute("data-item")
     for _ in range(2):
         page.keyboard.press("k")
@@ -141,12 +147,7 @@ def test_who_looks_back_returns_to_where_they_were(open_queue, make_queue):
 def test_who_reloads_walks_back_to_what_they_graded_before(open_queue, make_queue):
     page = open_queue(make_queue(4))
     item = page.locator("#g-stage [data-item]")
-    seen = []
-    for number in range(3):
-        seen.append(item.get_attribute("data-item"))
-        page.keyboard.press("1")
-        page.keyboard.press("Enter")
-        expect(done(page)).to_have_text(str(number + 1))
+    seen = grade_some(page, 3)
     page.reload()
     for before in reversed(seen):
         page.keyboard.press("k")
