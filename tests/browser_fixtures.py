@@ -104,6 +104,13 @@ def page(context: Any, troubles: list[str]) -> Iterator[Any]:
         pytest.fail("Trouble on the page:\n" + "\n".join(troubles), pytrace=False)
 
 
+@pytest.fixture
+def interception(page: Any) -> None:
+    """For tests that call `page.route` on a page that is already open: what a page asks for while Chromium only begins
+    to intercept goes past the route, and no event tells of it. Here it begins before there is a page."""
+    page.route("**/nothing-asks-for-this", lambda route: route.abort())
+
+
 def _note(message: Any, troubles: list[str]) -> None:
     if message.type == "error" and not EXPECTED.match(message.text):
         troubles.append(f"{message.text} ({message.location.get('url', '')})")

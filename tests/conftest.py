@@ -6,6 +6,7 @@ from evalstudio.projects.models import Membership, Project, Role, User
 from tests.browser_fixtures import (  # noqa: F401
     all_answered,
     browser_type_launch_args,
+    interception,
     page,
     pytest_terminal_summary,
     troubles,

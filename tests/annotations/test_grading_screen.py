@@ -54,7 +54,7 @@ def test_a_hundred_items_by_keyboard_alone_without_a_page_load(open_queue, make_
     assert Evaluation.objects.filter(state=Status.SCORED, score=0.0).count() == 34
 
 
-def test_undo_takes_back_the_last_grade_even_when_that_has_not_arrived_yet(open_queue, make_queue):
+def test_undo_takes_back_the_last_grade_even_when_that_has_not_arrived_yet(interception, open_queue, make_queue):
     page = open_queue(make_queue(3))
     item = page.locator("#g-stage [data-item]")
     first = item.get_attribute("data-item")
@@ -213,7 +213,7 @@ def test_two_tabs_of_one_person_do_no_harm(open_queue, make_queue, context):
     assert Grade.objects.filter(is_current=True).count() == Reservation.objects.filter(is_done=1).count()
 
 
-def test_two_tabs_that_send_what_waits_at_once_lose_none_of_it(open_queue, make_queue, context, troubles):
+def test_two_tabs_that_send_what_waits_at_once_lose_none_of_it(interception, open_queue, make_queue, context, troubles):
     """Both tabs have the first grade under way; the first tab loses its connection before the second one."""
     queue = make_queue(6)
     one = open_queue(queue)
@@ -259,7 +259,9 @@ def test_a_draft_of_somebody_who_is_signed_out_is_kept_on_the_device(open_queue,
     expect(page.locator("#g-stage [data-kept]")).to_have_text("Draft kept on this device")
 
 
-def test_what_waits_on_a_device_is_never_somebody_elses(open_queue, make_queue, live_server, people, troubles):
+def test_what_waits_on_a_device_is_never_somebody_elses(
+    interception, open_queue, make_queue, live_server, people, troubles
+):
     page = open_queue(make_queue(4))
     page.locator("#g-stage textarea").fill("Between us")
     expect(page.locator("#g-stage [data-kept]")).to_have_text("Draft kept")

@@ -83,7 +83,9 @@ def test_a_case_opens_beside_the_list_and_the_keys_walk_it(visit, page, experime
     assert page.evaluate("document.activeElement.innerText").startswith("case-001")
 
 
-def test_the_row_of_the_open_case_is_marked_though_the_list_comes_anew_on_the_way_there(visit, page, experiment, run):
+def test_the_row_of_the_open_case_is_marked_though_the_list_comes_anew_on_the_way_there(
+    interception, visit, page, experiment, run
+):
     visit(experiment.get_absolute_url())
     first, second = page.locator("[data-row] .mono").all_inner_texts()[:2]
     page.get_by_text(first, exact=True).click()
