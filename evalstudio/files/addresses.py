@@ -10,12 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evalstudio.files.keeping import type_of
-from evalstudio.files.models import PICTURE_TYPES
+from evalstudio.files.models import PICTURE_ENDING
 
 MOST_WRITTEN_OUT = 8 * 1024 * 1024  # characters of a picture that is written out as data
 _OWN = re.compile(r"/p/(?P<slug>[-\w]+)/files/(?P<digest>[0-9a-f]{64})(?:/(?P<name>[^/]*)|$)")
 _DATA = re.compile(r"data:(?P<type>image/[a-z.+-]+);base64,(?P<content>[A-Za-z0-9+/=\s]+)\Z")
-_ENDING = re.compile(rf"\.(?:{'|'.join((*PICTURE_TYPES.values(), 'jpeg'))})\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,12 @@ def read(value: Any) -> Address | None:
     if parts.scheme not in ("", "http", "https") or any(character.isspace() for character in text):
         return None
     if own := _OWN.match(parts.path):
-        return Own(own["slug"], own["digest"], not own["name"] or bool(_ENDING.search(own["name"])))
-    return Outside(text, parts.hostname, bool(_ENDING.search(parts.path))) if parts.scheme and parts.hostname else None
+        return Own(own["slug"], own["digest"], not own["name"] or bool(PICTURE_ENDING.search(own["name"])))
+    return (
+        Outside(text, parts.hostname, bool(PICTURE_ENDING.search(parts.path)))
+        if parts.scheme and parts.hostname
+        else None
+    )
 
 
 def _written_out(text: str) -> WrittenOut | None:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.files import File
 from django.db import IntegrityError, transaction
 
-from evalstudio.files.models import PICTURE_TYPES, StoredFile
+from evalstudio.files.models import PICTURE_ENDING, PICTURE_TYPES, StoredFile
 from evalstudio.projects.models import Project, User
 
 UNKNOWN = "application/octet-stream"
@@ -58,7 +58,7 @@ def keep(project: Project, author: User | None, file: File) -> StoredFile:
             project=project,
             author=author,
             digest=digest,
-            name=f"{PurePath(name).stem}.{PICTURE_TYPES[picture]}" if picture else name,
+            name=_titled(name, picture),
             content_type=picture or _named(name),
             size=file.size,
         ),
@@ -96,6 +96,13 @@ def _fit(name: str) -> str:
     path = PurePath(name.replace("\\", "/"))
     stem, ending = (_UNFIT.sub("-", part).strip("-.") for part in (path.stem, path.suffix))
     return f"{stem[:150] or 'file'}.{ending[:20]}" if ending else stem[:150] or "file"
+
+
+def _titled(name: str, picture: str | None) -> str:
+    """The name with the ending of a picture if, and only if, it is one: its address is told by that ending later on."""
+    if picture:
+        return f"{PurePath(name).stem}.{PICTURE_TYPES[picture]}"
+    return f"{name}.bin" if PICTURE_ENDING.search(name) else name
 
 
 def _named(name: str) -> str:

@@ -12,7 +12,9 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def points(difference: float, digits: int = 1) -> str:
-    """A difference of shares, in [-1, 1], as signed percentage points: "+6.5 pts"."""
+    """A difference of shares, in [-1, 1], as signed percentage points: "+6.5 pts". A small one gets more digits, up to
+    three, so that an interval that leaves zero out never seems to begin there."""
+    digits = next((more for more in range(digits, 4) if round(difference * 100, more)), digits)
     value = round(difference * 100, digits) + 0.0  # + 0.0 turns a rounded -0.0 into 0.0
     sign = "+" if value > 0 else MINUS if value < 0 else ""
     return f"{sign}{abs(value):.{digits}f}{NBSP}pts"

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from evalstudio.files.models import StoredFile
+from evalstudio.files.pictures import pictures_in
 from evalstudio.projects.models import ApiToken, Project, Scope
 
 
@@ -165,6 +166,13 @@ def test_any_file_is_kept_and_only_ever_downloaded(send, as_alice, project, name
     assert served["X-Content-Type-Options"] == "nosniff"
     assert served["Content-Security-Policy"] == "default-src 'none'; sandbox"
     assert b"".join(served.streaming_content) == content
+
+
+def test_what_only_its_name_calls_a_picture_is_never_shown_as_one(send, project):
+    send(cat_png=b"not a picture", dog_JPEG=b"nor this")
+    kept = StoredFile.objects.order_by("pk")
+    assert [stored.name for stored in kept] == ["cat.png.bin", "dog.JPEG.bin"]
+    assert not pictures_in([stored.get_absolute_url() for stored in kept], project.slug)
 
 
 def test_text_can_be_looked_at_as_plain_text_and_nothing_else_can(send, as_alice):

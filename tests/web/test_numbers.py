@@ -13,7 +13,15 @@ def test_a_share_reads_as_per_cent(share, words):
 
 
 @pytest.mark.parametrize(
-    ("difference", "words"), [(0.065, "+6.5 pts"), (-0.15, "−15.0 pts"), (0, "0.0 pts"), (-0.0001, "0.0 pts")]
+    ("difference", "words"),
+    [
+        (0.065, "+6.5 pts"),
+        (-0.15, "−15.0 pts"),
+        (0, "0.0 pts"),
+        (0.0004, "+0.04 pts"),
+        (-0.00001, "−0.001 pts"),
+        (-1e-17, "0.0 pts"),
+    ],
 )
 def test_a_difference_reads_as_signed_points(difference, words):
     assert numbers.points(difference).replace(numbers.NBSP, " ") == words
