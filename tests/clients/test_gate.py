@@ -95,6 +95,15 @@ def test_a_regression_is_what_the_interval_proves(studio, two, project):
     assert studio.gate(two[1].pk, baseline=two[0].pk).passed
 
 
+def test_a_small_loss_that_is_proven_is_told_with_digits_that_show_it(studio, two, project):
+    scores, version = shuffled(N), version_of(project, "tone")
+    judged(two[0], version, [one * 0.999 for one in scores])
+    judged(two[1], version, scores)
+    (check,) = studio.gate(two[0].pk, baseline=two[1].pk).checks
+    assert check.outcome == "failed"
+    assert check.sentence == "worse: -0.05 points, interval -0.1 to -0.04, from 40 pairs"
+
+
 def test_an_evaluator_that_judged_only_one_side_decides_nothing(studio, two, project):
     judged(two[0], version_of(project, "tone"), [1.0] * N)
     with pytest.raises(NotFound, match="No evaluator judged both"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -162,11 +162,16 @@ def _percent(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
+def _points(difference: float) -> str:
+    """With up to three digits where fewer would read as zero: an interval beside zero must not seem to touch it."""
+    digits = next((enough for enough in (1, 2, 3) if round(difference * 100, enough)), 1)
+    return f"{round(difference * 100, digits) + 0.0:+.{digits}f}"
+
+
 def _difference(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
         return str(figure["refused"])
     if figure["low"] is None:
-        return f"{figure['value'] * 100:+.1f} points; {figure['refused']}"
-    ends: Iterable[float] = (figure["value"], figure["low"], figure["high"])
-    value, low, high = (f"{end * 100:+.1f}" for end in ends)
+        return f"{_points(figure['value'])} points; {figure['refused']}"
+    value, low, high = (_points(figure[end]) for end in ("value", "low", "high"))
     return f"{value} points, interval {low} to {high}, from {figure['n']} pairs"
