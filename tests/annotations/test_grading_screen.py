@@ -32,6 +32,9 @@ def open_queue(page, live_server, people):
     return open_it
 
 
+ALL_SENT = "Object.entries(localStorage).every(([name, value]) => !name.startsWith('grades-') || value === '[]')"
+
+
 def done(page):
     return page.locator("#g-progress b")
 
@@ -209,6 +212,7 @@ def test_two_tabs_of_one_person_do_no_harm(open_queue, make_queue, context):
         tab.keyboard.press("1")
         tab.keyboard.press("Enter")
         expect(tab.locator("[aria-busy]")).to_have_count(0)
+    other.wait_for_function(ALL_SENT)
     expect(done(other)).to_have_text(re.compile("[234]"))
     assert Grade.objects.filter(is_current=True).count() == Reservation.objects.filter(is_done=1).count()
 
@@ -367,6 +371,6 @@ def test_tool_calls_of_both_sides_have_names_of_their_own(open_queue, make_queue
     call = {"name": "refund", "arguments": {"order": 7, "note": "x" * 400}}
     OutputBody.objects.update(outputs={"value": "Done.", "toolCalls": [call, call]})
     page = open_queue(queue)
-    assert page.get_by_role("group", name="refund of answer A").count() == 2
-    assert page.get_by_role("group", name="refund of answer B").count() == 2
+    expect(page.get_by_role("group", name="refund of answer A")).to_have_count(2)
+    expect(page.get_by_role("group", name="refund of answer B")).to_have_count(2)
     assert axe_findings(page) == []

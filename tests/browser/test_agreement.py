@@ -2,6 +2,7 @@
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from annotations.models import Grade
 from tests.annotations.conftest import make_experiment, make_human, make_queue, people  # noqa: F401
@@ -30,12 +31,12 @@ def test_agreement_is_drawn_and_a_disagreement_opens(page, live_server, alice, p
         chart = page.locator("[data-chart]", has_text=title)
         chart.scroll_into_view_if_needed()
         chart.locator("xpath=self::*[@data-drawn]").wait_for(timeout=20_000)
-    assert page.get_by_role("heading", name="Krippendorff’s alpha").is_visible()
+    expect(page.get_by_role("heading", name="Krippendorff’s alpha")).to_be_visible()
     assert axe_findings(page) == []
     assert overflow(page) == 0
     page.get_by_role("region", name="Disagreements").get_by_role("link").first.click()
     page.get_by_role("heading", name="What they said").wait_for()
-    assert page.get_by_role("listitem").filter(has_text="Bad").count()
+    expect(page.get_by_role("listitem").filter(has_text="Bad")).not_to_have_count(0)
     assert axe_findings(page) == []
     assert overflow(page) == 0
     page.get_by_label("What must come").select_option("Good")
@@ -49,5 +50,5 @@ def test_the_page_of_a_human_evaluator_shows_the_figures(page, live_server, alic
     page.goto(live_server.url + evaluator.get_absolute_url())
     section = page.get_by_role("region", name="Agreement of people")
     section.get_by_role("heading", name="Krippendorff’s alpha").wait_for()
-    assert section.locator("[data-chart]").count() == 0
+    expect(section.locator("[data-chart]")).to_have_count(0)
     assert axe_findings(page) == []

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
+from playwright.sync_api import expect
 
 from evalstudio.files.keeping import keep
 from experiments.models import OutputBody
@@ -46,7 +47,7 @@ def test_the_panel_of_a_case_lists_its_files_to_download_and_to_look_at(page, li
     with page.context.expect_page() as opened:
         files.get_by_role("link", name="as text").press("Enter")
     opened.value.wait_for_load_state()
-    assert opened.value.locator("body").inner_text() == f"{LOG} {experiment.pk}"
+    expect(opened.value.locator("body")).to_have_text(f"{LOG} {experiment.pk}")
 
 
 def test_the_panel_of_a_pair_lists_the_files_of_either_side(page, live_server, answered):

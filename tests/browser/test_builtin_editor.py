@@ -2,6 +2,7 @@
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.models import Evaluator
 from tests.browser_fixtures import axe_findings, overflow, sign_in
@@ -34,7 +35,7 @@ def test_it_is_chosen_mapped_tested_mended_and_saved(editor, project):
     page.keyboard.insert_text('{"outputs": {"answer": "The refund takes a week."}}')
     page.get_by_role("button", name="Run test").click()
     page.get_by_role("button", name="outputs", exact=True).click()
-    assert page.locator("#id_input_text").input_value() == "outputs.answer"
+    expect(page.locator("#id_input_text")).to_have_value("outputs.answer")
     page.get_by_role("button", name="Run test").click()
     page.get_by_text("Missing: “7 days”.").wait_for()
     page.get_by_role("button", name="Save as v1").click()

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser_fixtures import axe_findings, overflow, sign_in
 from tests.experiments.scored_labels import drawn, scored
@@ -40,7 +41,7 @@ def test_the_slider_moves_matrix_figures_curves_and_address_by_keyboard(visit, r
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**at=0.51*")
     page.get_by_role("columnheader", name="(below the threshold)").wait_for()
-    assert page.locator("output").inner_text() == "0.51"
+    expect(page.locator("output")).to_have_text("0.51")
     assert slider.evaluate("slider => slider === document.activeElement")
     page.keyboard.press("End")
     page.wait_for_url("**at=1*")
@@ -48,10 +49,10 @@ def test_the_slider_moves_matrix_figures_curves_and_address_by_keyboard(visit, r
     page.keyboard.press("PageDown")
     page.wait_for_url("**at=0.9*")
     page.reload()
-    assert slider.input_value() == "0.9"
+    expect(slider).to_have_value("0.9")
     page.get_by_role("link", name="As read").click()
     page.get_by_text("Labels stand as the evaluator read them.").wait_for()
-    assert slider.input_value() == "0.5"
+    expect(slider).to_have_value("0.5")
 
 
 def test_charts_are_drawn_and_their_dot_follows_the_slider(visit, run):
@@ -69,7 +70,7 @@ def test_charts_are_drawn_and_their_dot_follows_the_slider(visit, run):
         "before => document.querySelector('[data-chart] .chart-plot').data.at(-1).x[0] !== before", arg=before
     )
     assert charts.first.evaluate(place) == 1  # from 0 on everything is called, so nothing is missed
-    assert charts.nth(2).locator(".js-plotly-plot").count() == 1
+    expect(charts.nth(2).locator(".js-plotly-plot")).to_have_count(1)
 
 
 def test_it_works_without_scripts(browser, live_server, alice, run):
@@ -101,7 +102,7 @@ def test_two_results_are_put_beside_each_other(visit, run, other):
     page.get_by_label("Baseline").select_option(index=1)
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("heading", name="What assistant 1").wait_for()
-    assert page.locator(".verdict.is-better").count() > 0
+    expect(page.locator(".verdict.is-better")).not_to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [320, 768, 1440])

@@ -1,6 +1,9 @@
 """A person curates a dataset in a real browser: finds, edits, commits, looks back; with keys and without scripts."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from experiments.datasets.committing import Edit, commit
 from experiments.datasets.contents import Content
@@ -58,7 +61,7 @@ def test_a_case_is_found_edited_and_committed(studio, dataset, bob):
     page.keyboard.press("/")
     page.keyboard.type("REFUND-07 promised")
     page.get_by_text("1 of 30 cases.").wait_for()
-    assert "tag=gold" in page.url
+    expect(page).to_have_url(re.compile("tag=gold"))
     page.locator("[data-row] a").click()
     page.get_by_role("heading", name="refund-07").wait_for()
     page.keyboard.press("e")
@@ -69,7 +72,7 @@ def test_a_case_is_found_edited_and_committed(studio, dataset, bob):
     page.get_by_label("limit").fill("{")
     page.keyboard.press("Control+s")
     page.get_by_text("This is no JSON. Line 1, column 2").wait_for()
-    assert page.get_by_label("question").input_value() == "What about the seventh?"
+    expect(page.get_by_label("question")).to_have_value("What about the seventh?")
     assert findings(page) == []
     page.get_by_label("limit").fill("70")
     page.get_by_role("button", name="Add to my changes").last.click()
@@ -80,7 +83,7 @@ def test_a_case_is_found_edited_and_committed(studio, dataset, bob):
     page.get_by_label("Note").fill("Sharper")
     page.keyboard.press("Control+s")
     page.get_by_text("1 case was changed by somebody else meanwhile").wait_for()
-    assert page.get_by_label("Note").input_value() == "Sharper"
+    expect(page.get_by_label("Note")).to_have_value("Sharper")
     assert findings(page) == []
     page.get_by_role("button", name="Keep mine").click()
     page.get_by_role("button", name="Commit 1 change as v3").click()

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.kinds import KINDS
 from evaluators.models import Draft, Evaluator, Scale
@@ -90,17 +91,17 @@ def test_a_judge_from_the_blank_to_its_second_version(visit, page):
     page.get_by_text("Nothing was saved.").wait_for(state="detached")
     fault = page.locator("#fault-prompt .err")
     fault.wait_for()
-    assert "Line 4" in fault.inner_text()
-    assert page.locator(".cm-bad-line").inner_text() == "{{ expectedOutput.value }}"
+    expect(fault).to_contain_text("Line 4")
+    expect(page.locator(".cm-bad-line")).to_have_text("{{ expectedOutput.value }}")
     page.get_by_role("button", name="expectedOutputs", exact=True).click()
     page.locator(".cm-bad-line").wait_for(state="detached")
 
     page.keyboard.press("Control+Enter")
     page.locator(".verdictbox").wait_for()
-    assert page.locator(".vb-n").inner_text() == "100\u00a0%"
-    assert page.locator(".vb-l").inner_text() == "Right"
-    assert page.locator("#fault-prompt .err").count() == 0
-    assert page.locator(".part.o-output code").inner_text() == "outputs.value"
+    expect(page.locator(".vb-n")).to_have_text("100\u00a0%")
+    expect(page.locator(".vb-l")).to_have_text("Right")
+    expect(page.locator("#fault-prompt .err")).to_have_count(0)
+    expect(page.locator(".part.o-output code")).to_have_text("outputs.value")
     page.get_by_role("tab", name="Raw reply").click()
     assert '"label"' in page.get_by_role("region", name="Raw reply 1 of the model").inner_text()
 
@@ -112,8 +113,8 @@ def test_a_judge_from_the_blank_to_its_second_version(visit, page):
 
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
-    assert page.get_by_label("Reasoning guide").input_value() == "Compare the days."
-    assert page.get_by_text("Unsaved edits", exact=True).is_visible()
+    expect(page.get_by_label("Reasoning guide")).to_have_value("Compare the days.")
+    expect(page.get_by_text("Unsaved edits", exact=True)).to_be_visible()
     page.get_by_label("Note for v2").fill("Say how to reason")
     page.get_by_role("button", name="Save as v2").click()
     page.get_by_text("Saved v2 of Right answer.").wait_for()
@@ -129,14 +130,14 @@ def test_a_heuristic_shows_the_line_of_a_syntax_error_and_its_console(visit, pag
     run_test(page)
     page.locator("#fault-code .err").wait_for()
     assert page.locator("#fault-code .err").inner_text().startswith("Line 2")
-    assert "return" in page.locator(".cm-bad-line").inner_text()
+    expect(page.locator(".cm-bad-line")).to_contain_text("return")
 
     write(page, "id_code", "function evaluate({ outputs }) {\n  console.log('length', 42);\n  return 0.25;\n}")
     run_test(page)
     page.locator(".verdictbox").wait_for()
-    assert page.locator(".vb-n").inner_text() == "25\u00a0%"
+    expect(page.locator(".vb-n")).to_have_text("25\u00a0%")
     assert page.get_by_role("region", name="Console lines").inner_text().strip() == "length 42"
-    assert page.locator("#fault-code .err").count() == 0
+    expect(page.locator("#fault-code .err")).to_have_count(0)
     page.get_by_role("button", name="Save as v1").click()
     page.get_by_text("Saved v1 of Short.").wait_for()
 
@@ -146,10 +147,10 @@ def test_a_refused_save_keeps_everything_and_leads_to_the_fault(visit, page):
     page.get_by_label("Passes at, %").fill("lots")
     page.get_by_role("button", name="Save as v1").click()
     page.get_by_text("Nothing was saved.").wait_for()
-    assert page.locator("#fault-name").inner_text() == "Give it a name."
-    assert page.get_by_label("Passes at, %").input_value() == "lots"
-    assert page.get_by_label("Passes at, %").get_attribute("aria-invalid") == "true"
-    assert page.evaluate("document.activeElement.id") == "id_name"
+    expect(page.locator("#fault-name")).to_have_text("Give it a name.")
+    expect(page.get_by_label("Passes at, %")).to_have_value("lots")
+    expect(page.get_by_label("Passes at, %")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#id_name")).to_be_focused()
 
 
 def test_leaving_with_unsaved_edits_warns(visit, page):
@@ -176,7 +177,7 @@ def test_the_editor_completes_the_paths_of_the_chosen_case(visit, page, cases):
     page.get_by_role("option", name=re.compile("^outputs.value")).wait_for()
     page.wait_for_timeout(150)  # a completion takes no key for a moment after it opens
     page.keyboard.press("Enter")
-    assert page.locator("#id_prompt").input_value() == "Judge {{ outputs.value }}"
+    expect(page.locator("#id_prompt")).to_have_value("Judge {{ outputs.value }}")
 
 
 def test_any_case_can_be_picked_and_its_output_too(visit, page, cases):
@@ -202,10 +203,10 @@ def test_options_are_added_lettered_and_removed_in_place(visit, page):
     page.get_by_role("button", name="Add option").click()
     page.get_by_label("Label of option C").fill("Unsure")
     page.get_by_role("button", name="Remove option A").click()
-    assert page.get_by_label("Label of option B").input_value() == "Unsure"
-    assert page.locator("[data-option]").count() == 2
+    expect(page.get_by_label("Label of option B")).to_have_value("Unsure")
+    expect(page.locator("[data-option]")).to_have_count(2)
     page.get_by_text("Number", exact=True).click()
-    assert not page.get_by_label("Label of option A").is_visible()
+    expect(page.get_by_label("Label of option A")).to_be_hidden()
 
 
 def test_another_model_of_a_connection_is_typed_and_kept(visit, page, connection):
@@ -215,7 +216,7 @@ def test_another_model_of_a_connection_is_typed_and_kept(visit, page, connection
     page.get_by_text("Draft kept").wait_for()
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
-    assert page.get_by_label("Model", exact=True).input_value() == f"{connection.pk}:rehearsal-2"
+    expect(page.get_by_label("Model", exact=True)).to_have_value(f"{connection.pk}:rehearsal-2")
 
 
 def second_result(experiment):
@@ -238,9 +239,9 @@ def test_the_two_steps_are_walked_by_keyboard_and_stand_in_the_address(visit, pa
     visit("evaluator-new", "judge", query="?start=factual_consistency")
     page.get_by_role("tab", name="1 Describe").focus()
     page.keyboard.press("ArrowRight")
-    assert page.get_by_role("tab", name="2 Mapping").get_attribute("aria-selected") == "true"
-    assert page.url.endswith("#mapping")
-    assert not page.get_by_label("Name", exact=True).is_visible()
+    expect(page.get_by_role("tab", name="2 Mapping")).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile("#mapping$"))
+    expect(page.get_by_label("Name", exact=True)).to_be_hidden()
     page.get_by_role("button", name="Add variable").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.name") == "variable_name"
@@ -251,14 +252,14 @@ def test_the_two_steps_are_walked_by_keyboard_and_stand_in_the_address(visit, pa
 
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
-    assert page.get_by_label("Name of variable 1").input_value() == "Ground_Truth"
+    expect(page.get_by_label("Name of variable 1")).to_have_value("Ground_Truth")
     page.get_by_role("button", name="expectedOutputs.value", exact=True).click()
-    assert page.get_by_label("Path of variable 1").input_value() == "expectedOutputs.value"
+    expect(page.get_by_label("Path of variable 1")).to_have_value("expectedOutputs.value")
     page.locator(".reach-lacking", has_text="expectedOutputs").wait_for(state="detached")
     page.get_by_role("button", name="Remove variable 1").click()
-    assert page.get_by_label("Name of variable 1").count() == 0
+    expect(page.get_by_label("Name of variable 1")).to_have_count(0)
     open_step(page, "Describe")
-    assert page.get_by_label("Name", exact=True).input_value() == "Factual consistency"
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Factual consistency")
     page.get_by_text("Nothing differs from the starting point.", exact=True).wait_for()
     assert page.get_by_text("Unsaved edits", exact=True).is_hidden()
 
@@ -267,7 +268,7 @@ def test_paths_of_the_mapping_are_completed_from_the_chosen_case(visit, page, ca
     visit("evaluator-new", "judge", query="#mapping")
     page.locator("#case-path-list option[value='outputs.value']").wait_for(state="attached")
     page.get_by_role("button", name="Add image").click()
-    assert page.get_by_label("Path of image 1").get_attribute("list") == "case-path-list"
+    expect(page.get_by_label("Path of image 1")).to_have_attribute("list", "case-path-list")
 
 
 def test_a_fault_in_the_hidden_step_opens_it_and_is_counted_on_its_tab(visit, page, cases):
@@ -279,8 +280,8 @@ def test_a_fault_in_the_hidden_step_opens_it_and_is_counted_on_its_tab(visit, pa
     page.get_by_role("button", name="Save as v1").click()
     page.get_by_text("Nothing was saved.").wait_for()
     page.get_by_role("tab", name="2 Mapping 1").wait_for()
-    assert page.url.endswith("#mapping")
-    assert page.evaluate("document.activeElement.id") == "id_variable_path.0"
+    expect(page).to_have_url(re.compile("#mapping$"))
+    expect(page.locator("[id='id_variable_path.0']")).to_be_focused()
     page.get_by_role("button", name="expectedOutputs", exact=True).click()
     page.get_by_role("button", name="Save as v1").click()
     page.get_by_text("Saved v1 of Factual consistency.").wait_for()
@@ -290,11 +291,11 @@ def test_a_comparison_is_described_tested_in_both_orders_and_saved(visit, page, 
     second_result(cases)
     visit("evaluator-new", "judge")
     page.get_by_label("Name", exact=True).fill("Which is better")
-    assert not page.get_by_text("Ask in both orders").is_visible()
+    expect(page.get_by_text("Ask in both orders")).to_be_hidden()
     page.get_by_text("A comparison of two").click()
     page.get_by_text("Baseline output", exact=False).first.wait_for()
-    assert page.locator(".case-side").all_inner_texts() == ["Answer 0", "Something else case-0"]
-    assert page.get_by_text("Ask in both orders").is_visible()
+    expect(page.locator(".case-side")).to_have_text(["Answer 0", "Something else case-0"])
+    expect(page.get_by_text("Ask in both orders")).to_be_visible()
     write(
         page,
         "id_prompt",
@@ -303,9 +304,9 @@ def test_a_comparison_is_described_tested_in_both_orders_and_saved(visit, page, 
     fill_options(page, ("Compared", "100"), ("Baseline", "0"))
     run_test(page)
     page.locator(".verdictbox").wait_for()
-    assert "2 calls" in page.locator(".verdictbox").inner_text()
+    expect(page.locator(".verdictbox")).to_contain_text("2 calls")
     page.get_by_role("tab", name="Exchanged").click()
-    assert "Baseline output" in page.locator("#tested-exchanged .part", has_text="comparison.outputs").inner_text()
+    expect(page.locator("#tested-exchanged .part", has_text="comparison.outputs")).to_contain_text("Baseline output")
     assert looked_at(page) == []
     page.get_by_role("button", name="Save as v1").click()
     page.get_by_text("Saved v1 of Which is better.").wait_for()
@@ -329,11 +330,11 @@ def test_a_shared_scale_takes_the_place_of_own_options(visit, page, project):
     Scale.objects.create(project=project, name="Accuracy", scoring={"type": "enum", "options": options})
     visit("evaluator-new", "heuristic")
     page.get_by_label("Scale of the project").select_option(label="Accuracy")
-    assert page.get_by_text("HIGH", exact=True).is_visible()
-    assert not page.get_by_label("Lowest").is_visible()
+    expect(page.get_by_text("HIGH", exact=True)).to_be_visible()
+    expect(page.get_by_label("Lowest")).to_be_hidden()
     page.get_by_label("Scale of the project").select_option(label="its own")
-    assert not page.get_by_text("HIGH", exact=True).is_visible()
-    assert page.get_by_label("Lowest").is_visible()
+    expect(page.get_by_text("HIGH", exact=True)).to_be_hidden()
+    expect(page.get_by_label("Lowest")).to_be_visible()
 
 
 def test_undoing_every_edit_takes_the_note_of_the_draft_and_the_warning_away(visit, page):
@@ -373,9 +374,9 @@ def test_without_javascript_both_steps_stand_on_the_page_and_rows_can_be_added(
     page.get_by_role("button", name="Add variable").click()
     page.get_by_label("Name of variable 1").fill("Truth")
     page.get_by_role("button", name="Add image").click()
-    assert page.get_by_label("Name", exact=True).input_value() == "Right answer"
-    assert page.get_by_label("Name of variable 1").input_value() == "Truth"
-    assert page.get_by_label("Path of image 1").is_visible()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Right answer")
+    expect(page.get_by_label("Name of variable 1")).to_have_value("Truth")
+    expect(page.get_by_label("Path of image 1")).to_be_visible()
     context.close()
 
 
@@ -387,7 +388,7 @@ def test_a_version_saved_meanwhile_is_shown_and_can_be_followed(visit, page, pro
     page.get_by_label("Passes at, %").fill("30")
     page.get_by_role("button", name="Save as v2").click()
     page.get_by_text("v2 was saved while you were editing").wait_for()
-    assert page.get_by_label("Passes at, %").input_value() == "30"
+    expect(page.get_by_label("Passes at, %")).to_have_value("30")
     page.get_by_role("button", name="Save mine as v3").click()
     page.get_by_text("Saved v3 of Short.").wait_for()
 
@@ -400,8 +401,8 @@ def test_the_list_is_searched_as_one_types(visit, page, project, alice):
     page.keyboard.press("/")
     page.keyboard.type("right")
     page.get_by_role("link", name="Short", exact=True).wait_for(state="detached")
-    assert page.get_by_role("link", name="Right answer", exact=True).is_visible()
-    assert "?q=right" in page.url
+    expect(page.get_by_role("link", name="Right answer", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile(r"\?q=right"))
 
 
 def looked_at(page):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.kinds import KINDS
 from evaluators.models import Evaluator, Scale
@@ -55,7 +56,7 @@ def test_the_list_is_sorted_and_searched_by_keyboard(visit, page, evaluators):
     page.wait_for_url(re.compile(r"sort=name"))
     page.locator("th[aria-sort=ascending] #sort-name").wait_for()
     assert first_names(page) == ["An ev", "Beta", "Gamma"]
-    assert page.evaluate("document.activeElement.id") == "sort-name", "the focus stays on the head"
+    expect(page.locator("#sort-name")).to_be_focused()
     page.keyboard.press("Enter")
     page.locator("th[aria-sort=descending] #sort-name").wait_for()
     assert first_names(page) == ["Gamma", "Beta", "An ev"]
@@ -65,7 +66,7 @@ def test_the_list_is_sorted_and_searched_by_keyboard(visit, page, evaluators):
     page.wait_for_url(re.compile(r"q=be"))
     page.locator("#evaluators tbody tr").nth(1).wait_for(state="detached")
     assert first_names(page) == ["Beta"]
-    assert "sort=-name" in page.url
+    expect(page).to_have_url(re.compile("sort=-name"))
     page.locator("h1").click()
     page.keyboard.press("j")
     page.keyboard.press("Enter")
@@ -76,10 +77,10 @@ def test_archiving_can_be_undone_from_the_toast(visit, page, evaluators):
     visit("evaluator-list")
     page.get_by_role("button", name="Archive Gamma").click()
     page.get_by_text("Gamma is archived.").wait_for()
-    assert page.get_by_role("link", name="Gamma", exact=True).count() == 0
+    expect(page.get_by_role("link", name="Gamma", exact=True)).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Gamma is back in the list.").wait_for()
-    assert page.get_by_role("link", name="Gamma", exact=True).count() == 1
+    expect(page.get_by_role("link", name="Gamma", exact=True)).to_have_count(1)
 
 
 def test_the_gallery_is_searched_as_one_types_looked_at_and_chosen_by_keyboard(visit, page):
@@ -93,7 +94,7 @@ def test_the_gallery_is_searched_as_one_types_looked_at_and_chosen_by_keyboard(v
     assert page.evaluate("document.activeElement.textContent") == "Preview of Pairwise preference"
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="What it needs").wait_for()
-    assert page.locator("#peek").get_by_text("comparison.outputs.value").first.is_visible()
+    expect(page.locator("#peek").get_by_text("comparison.outputs.value").first).to_be_visible()
     assert axe_findings(page) == []
     page.keyboard.press("Escape")
     page.locator("#peek").wait_for(state="hidden")

@@ -77,11 +77,13 @@ def test_cells_of_a_slice_open_its_cases_and_a_key_takes_the_slice_off(visit, pa
     visit(query="?field=topic&value=billing")
     page.get_by_role("link", name=re.compile(r"^\d+ fail$")).first.press("Enter")
     page.wait_for_url(re.compile(r"field=topic&value=billing&show=below"))
+    all_cases = page.get_by_role("link", name=re.compile("^topic billing ?: show all cases"))
+    all_cases.wait_for()
     of_slice = page.locator("[data-row]").count()
     assert axe_findings(page) == []
-    page.get_by_role("link", name=re.compile("^topic billing ?: show all cases")).press("Enter")
+    all_cases.press("Enter")
     page.wait_for_url(re.compile(r"show=below$"))
-    expect(page.get_by_role("link", name=re.compile("^topic billing ?: show all cases"))).to_have_count(0)
+    expect(all_cases).to_have_count(0)
     assert page.locator("[data-row]").count() > of_slice > 0
 
 

@@ -3,6 +3,7 @@
 import pytest
 from django.core.files.base import ContentFile
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.kinds import get_kind
 from evaluators.models import Evaluator
@@ -35,7 +36,7 @@ def test_the_defaults_of_new_runs_are_set_by_keyboard_and_what_is_wrong_stands_b
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
     page.get_by_text("Give an amount up to 1,000,000.").wait_for()
-    assert page.get_by_label("Short answers").is_checked()
+    expect(page.get_by_label("Short answers")).to_be_checked()
     assert looked_at(page) == []
     page.get_by_label("Spend at most").fill("5")
     page.get_by_role("button", name="Save").press("Enter")
@@ -72,7 +73,7 @@ def test_evaluators_are_chosen_with_the_columns_of_a_file(visit, project, alice,
     page.locator("input[type=file]").set_input_files(words)
     page.get_by_role("button", name="Look at the file").click()
     page.get_by_role("heading", name="Evaluators").wait_for()
-    assert page.get_by_label("Short answers v1").is_checked()
+    expect(page.get_by_label("Short answers v1")).to_be_checked()
     page.get_by_label("System", exact=True).fill("words")
     page.get_by_text("Compare with another result").focus()
     page.keyboard.press("Enter")
@@ -80,7 +81,7 @@ def test_evaluators_are_chosen_with_the_columns_of_a_file(visit, project, alice,
     assert looked_at(page) == []
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_text("Choose the result that they compare with.").wait_for()
-    assert page.get_by_label("Shorter output v1").is_checked()
+    expect(page.get_by_label("Shorter output v1")).to_be_checked()
     assert looked_at(page) == []
     page.get_by_label("Compare with", exact=True).select_option(index=1)
     page.get_by_role("button", name="Import", exact=True).click()

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from experiments.ledger.turn import work
 from experiments.models import Case, OutputBody
@@ -53,7 +54,7 @@ def test_from_one_result_to_the_evaluations_between_two(visit, page, project, tw
     visit(two[0].get_absolute_url())
     page.get_by_role("link", name="Compare with…").click()
     page.get_by_role("heading", name="Compare assistant 2 with…").wait_for()
-    assert page.get_by_role("row", name=re.compile("assistant 1")).get_by_text("30", exact=True).is_visible()
+    expect(page.get_by_role("row", name=re.compile("assistant 1")).get_by_text("30", exact=True)).to_be_visible()
     page.get_by_role("link", name="assistant 1", exact=True).click()
     page.wait_for_url(f"**{two[0].url_against(two[1].pk)}")
     page.get_by_text("Not compared yet").wait_for()
@@ -68,8 +69,8 @@ def test_from_one_result_to_the_evaluations_between_two(visit, page, project, tw
     page.keyboard.press("Enter")
     settle(page, page.locator("[data-row] .mono").first.inner_text())
     sides = page.locator("#peek .pair section")
-    assert [side.locator("h3").inner_text() for side in sides.all()] == ["assistant 1", "assistant 2"]
-    assert page.locator("#peek mark.own").all_inner_texts() == ["bill.", "I am sorry!", "bill within a day."]
+    expect(sides.locator("h3")).to_have_text(["assistant 1", "assistant 2"])
+    expect(page.locator("#peek mark.own")).to_have_text(["bill.", "I am sorry!", "bill within a day."])
     page.locator("#peek .exchange summary").click()
     page.get_by_text("Rendered message").first.wait_for()
 
@@ -85,16 +86,16 @@ def test_pairs_are_walked_filtered_and_sorted_by_who_won(visit, page, two, run):
     page.get_by_role("link", name="Flips 2").click()
     page.wait_for_url("**show=flips")
     page.locator(".chip[aria-current=true]", has_text="Flips").wait_for()
-    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-002", "case-005"]
+    expect(page.locator("[data-row] .mono")).to_have_text(["case-002", "case-005"])
     page.locator("[data-row] a").first.click()
     settle(page, "case-002")
-    assert page.get_by_text("it answered otherwise").is_visible()
+    expect(page.get_by_text("it answered otherwise")).to_be_visible()
     page.keyboard.press("Escape")
     page.get_by_role("link", name="All 30").click()
     page.locator(".chip[aria-current=true]", has_text="All").wait_for()
     page.get_by_role("columnheader", name="Preference").get_by_role("link").click()
     page.locator('th[aria-sort="descending"]').wait_for()
-    assert page.locator("[data-row] .mono").first.inner_text() == "case-000"
+    expect(page.locator("[data-row] .mono").first).to_have_text("case-000")
 
 
 def test_e_leads_from_one_pair_without_a_score_to_the_next(visit, page, two, run):
@@ -117,13 +118,13 @@ def test_everything_can_be_read_without_javascript(browser, live_server, alice, 
     sign_in(page, live_server, alice)
     page.goto(live_server.url + two[0].url_against(two[1].pk))
     page.locator(".pw-d summary").click()
-    assert page.get_by_text("standard error").is_visible()
+    expect(page.get_by_text("standard error")).to_be_visible()
     page.get_by_role("link", name="Losses 2").click()
     page.locator("[data-row] a").first.click()
-    assert page.locator("#peek h2").inner_text() == "case-001"
-    assert page.locator("#peek mark.own").count() == 3
+    expect(page.locator("#peek h2")).to_have_text("case-001")
+    expect(page.locator("#peek mark.own")).to_have_count(3)
     page.get_by_role("link", name="Next case").click()
-    assert page.locator("#peek h2").inner_text() == "case-029"
+    expect(page.locator("#peek h2")).to_have_text("case-029")
     context.close()
 
 
@@ -153,16 +154,16 @@ def test_a_regression_is_found_and_read_by_the_keyboard_alone(visit, page, proje
     page.keyboard.press("Enter")
     page.wait_for_url("**show=regressed**")
     page.locator(".chip[aria-current=true]", has_text="Regressed").wait_for()
-    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-004", "case-009"]
+    expect(page.locator("[data-row] .mono")).to_have_text(["case-004", "case-009"])
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     settle(page, "case-004")
     page.keyboard.press("d")
     page.locator("#peek ins", has_text="I am sorry!").wait_for()
-    assert "text=inline" in page.url
+    expect(page).to_have_url(re.compile("text=inline"))
     page.keyboard.press("j")
     settle(page, "case-009")
-    assert page.locator("#peek .panel-h", has_text="Facts").get_by_text("−40.0 pts").is_visible()
+    expect(page.locator("#peek .panel-h", has_text="Facts").get_by_text("−40.0 pts")).to_be_visible()
     address = page.url
     page.keyboard.press("Escape")
     page.goto(address)
@@ -198,7 +199,7 @@ def test_charts_are_drawn_and_a_bar_leads_to_its_pairs(visit, page, project, two
     chart.locator(".chart-table > summary").click()
     chart.get_by_role("link").first.click()
     page.wait_for_url("**from=**")
-    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-000", "case-001", "case-002"]
+    expect(page.locator("[data-row] .mono")).to_have_text(["case-000", "case-001", "case-002"])
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.models import Evaluator
 from experiments.ledger.start import start
@@ -88,8 +89,8 @@ def test_instructions_are_drawn_while_they_are_typed(visit, project):
         "# Is it solved?\n\n- Check **money**\n\n<script>alert(1)</script>"
     )
     page.locator("#instructions-shown strong", has_text="money").wait_for()
-    assert page.locator("#instructions-shown h2").inner_text() == "Is it solved?"
-    assert page.locator("#instructions-shown script").count() == 0
+    expect(page.locator("#instructions-shown h2")).to_have_text("Is it solved?")
+    expect(page.locator("#instructions-shown script")).to_have_count(0)
 
 
 def test_a_human_evaluator_is_written_looked_at_and_saved(visit, project):
@@ -98,9 +99,9 @@ def test_a_human_evaluator_is_written_looked_at_and_saved(visit, project):
     page.get_by_role("button", name="Preview").click()
     preview = page.get_by_role("group", name="What a reviewer will see")
     preview.wait_for()
-    assert "Refunds take 5 to 7 working days." in preview.inner_text()
+    expect(preview).to_contain_text("Refunds take 5 to 7 working days.")
     preview.get_by_role("radio", name="Partly helpful").check()
-    assert not page.locator("[data-dirty]").is_visible(), "looking at the preview is no edit"
+    expect(page.locator("[data-dirty]")).to_be_hidden()
     page.get_by_role("button", name="Save as v1").click()
     page.get_by_text("Saved v1 of Grade the answer.").wait_for()
     stored = Evaluator.objects.get().versions.get().config
@@ -109,7 +110,7 @@ def test_a_human_evaluator_is_written_looked_at_and_saved(visit, project):
         "Partly helpful",
         "Not helpful",
     ]
-    assert page.locator(".read h2, .instr h2").first.inner_text() == "Does the answer help?"
+    expect(page.locator(".read h2, .instr h2").first).to_have_text("Does the answer help?")
 
 
 def test_two_outputs_stand_side_by_side_for_a_pair(visit, project):
@@ -118,8 +119,8 @@ def test_two_outputs_stand_side_by_side_for_a_pair(visit, project):
     page.get_by_role("button", name="Preview").click()
     preview = page.get_by_role("group", name="What a reviewer will see")
     preview.wait_for()
-    assert "You will be refunded." in preview.get_by_role("region", name="B Here the compared result").inner_text()
-    assert preview.locator(".grades kbd").all_inner_texts() == ["A", "E", "B"]
+    expect(preview.get_by_role("region", name="B Here the compared result")).to_contain_text("You will be refunded.")
+    expect(preview.locator(".grades kbd")).to_have_text(["A", "E", "B"])
     is_sound(page, 320)
 
 
@@ -149,7 +150,7 @@ def test_a_run_that_awaits_people_does_not_ask_again_and_again(visit, project):
 def test_a_classification_is_written_tested_and_saved(visit, project):
     page = visit(editor_of(project, "classification"))
     page.get_by_label("Name", exact=True).fill("Language")
-    assert not page.get_by_label("Declared labels").is_visible()
+    expect(page.get_by_label("Declared labels")).to_be_hidden()
     page.get_by_text("Several labels").click()
     page.get_by_label("Declared labels").fill("en\nde\nfr")
     page.get_by_text("2 Mapping").click()
@@ -177,7 +178,7 @@ def test_a_cell_opens_its_cases(visit, run):
     page = visit(f"{run.get_absolute_url()}classes/")
     page.get_by_role("link", name="3 19 % of billing called contract").click()
     page.get_by_role("link", name="billing called contract 3").wait_for()
-    assert page.locator("tr[data-row]").count() == 3
+    expect(page.locator("tr[data-row]")).to_have_count(3)
     assert axe_findings(page) == []
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.kinds import get_kind
 from evaluators.models import Evaluator, ProcessorVersion
@@ -70,12 +71,12 @@ def test_what_is_wrong_is_marked_in_the_code_and_goes_away_when_it_is_right(visi
 
     page.get_by_role("button", name=re.compile("^Run")).click()
     page.locator(".cm-bad-line").wait_for(timeout=SLOW_MS)
-    assert "Line 2" in page.locator("#fault-code").inner_text()
+    expect(page.locator("#fault-code")).to_contain_text("Line 2")
 
     type_code(page, "function process() { throw new Error('no table here'); }")
     page.get_by_role("button", name=re.compile("^Run")).click()
     page.locator("#try-result").get_by_text("no table here").wait_for()
-    assert page.locator("#fault-code").inner_text() == ""
+    expect(page.locator("#fault-code")).to_have_text("")
 
 
 def test_a_changed_one_offers_the_results_that_read_it(visit, project, alice):
@@ -92,7 +93,7 @@ def test_a_changed_one_offers_the_results_that_read_it(visit, project, alice):
 
     page.locator(".ev-versions").get_by_role("link", name="v2").click()
     page.get_by_role("heading", name="From v1 to v2").wait_for()
-    assert page.locator(".textdiff ins").count() == 1
+    expect(page.locator(".textdiff ins")).to_have_count(1)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.publishing import publish
 from experiments.ledger.turn import work
@@ -56,7 +57,7 @@ def test_it_is_written_previewed_tried_and_run(new, alice, make_version, small_k
     judged = Run.objects.get(purpose=Purpose.RESULTS)
     assert judged.evaluation_set.filter(score__isnull=False).count() == 6
     new.get_by_role("link", name="Run again…").click()
-    assert new.get_by_label("Name", exact=True).input_value() == "Parrot"
+    expect(new.get_by_label("Name", exact=True)).to_have_value("Parrot")
     assert "metadata.language" in new.locator("#id_user_message").input_value()
 
 

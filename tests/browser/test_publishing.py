@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from evaluators.models import Evaluator, GoldenCase, Publication, PublishingRule
 from experiments.ledger.start import start
@@ -36,7 +37,7 @@ def open_case(visit, evaluator, key):
 
 def test_a_result_becomes_a_golden_case_and_the_gate_opens_for_a_version_that_holds(visit, page, careless, project):
     open_case(visit, careless, "case-000")
-    assert page.get_by_text("unpublished").first.is_visible()
+    expect(page.get_by_text("unpublished").first).to_be_visible()
     page.get_by_role("button", name="Keep as golden case").click()
     page.get_by_role("status").get_by_text("it must be passes").wait_for()
     page.get_by_text("It should be otherwise").click()
@@ -56,7 +57,7 @@ def test_a_result_becomes_a_golden_case_and_the_gate_opens_for_a_version_that_ho
     visit(careless.get_absolute_url())
     page.get_by_role("button", name="Publish v1").click()
     page.get_by_text("Not published.").wait_for()
-    assert page.get_by_text("v1 has judged 0 of 2 golden cases.").first.is_visible()
+    expect(page.get_by_text("v1 has judged 0 of 2 golden cases.").first).to_be_visible()
     page.get_by_role("button", name="Judge 2").click()
     page.get_by_text("Specificity is 0").first.wait_for(timeout=SLOW_MS)
     page.get_by_role("button", name="Publish v1").click()
@@ -79,7 +80,7 @@ def test_a_result_becomes_a_golden_case_and_the_gate_opens_for_a_version_that_ho
     assert Evaluator.objects.get().published_version.number == 2
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("heading", name="From v1 to v2").wait_for()
-    assert page.url.endswith("?version=2&against=1")
+    expect(page).to_have_url(re.compile(r"\?version=2&against=1$"))
     assert axe_findings(page) == []
 
 

@@ -69,8 +69,8 @@ def test_a_case_opens_beside_the_list_and_the_keys_walk_it(visit, page, experime
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     settle(page, "case-001")
-    assert re.search(r"\?peek=\d+$", page.url)
-    assert page.locator("tr.is-open .mono").inner_text() == "case-001"
+    expect(page).to_have_url(re.compile(r"\?peek=\d+$"))
+    expect(page.locator("tr.is-open .mono")).to_have_text("case-001")
     second = page.locator("[data-row] .mono").nth(1).inner_text()
     page.keyboard.press("j")
     settle(page, second)
@@ -79,7 +79,7 @@ def test_a_case_opens_beside_the_list_and_the_keys_walk_it(visit, page, experime
     settle(page, "case-001")
     page.keyboard.press("Escape")
     page.locator("#peek").wait_for(state="hidden")
-    assert "peek" not in page.url
+    expect(page).not_to_have_url(re.compile("peek"))
     assert page.evaluate("document.activeElement.innerText").startswith("case-001")
 
 
@@ -112,7 +112,7 @@ def test_the_arrows_of_the_panel_follow_the_order_of_the_list_and_the_row_goes_a
         page.get_by_role("link", name="Next case").click()
         settle(page, key)
         expect(page.locator("tr.is-open .mono")).to_have_text(key)
-    assert "4 of 40" in page.locator(".peek-h").inner_text()
+    expect(page.locator(".peek-h")).to_contain_text("4 of 40")
     page.get_by_role("link", name="Previous case").click()
     settle(page, keys[2])
 
@@ -122,17 +122,17 @@ def test_e_leads_from_one_case_without_a_score_to_the_next(visit, page, experime
     for key in ("case-038", "case-039", "case-038"):
         page.keyboard.press("e")
         settle(page, key)
-    assert page.locator("#peek .state", has_text="time limit").count() == 1
+    expect(page.locator("#peek .state", has_text="time limit")).to_have_count(1)
 
 
 def test_tool_calls_take_the_place_of_the_output_on_demand(visit, page, experiment, run):
     visit(f"{experiment.get_absolute_url()}?peek={experiment.output_set.first().pk}")
     actual = page.locator(".pair > section").first
-    assert actual.get_by_text("A long answer.").is_visible()
-    assert not actual.get_by_text("R-7").is_visible()
+    expect(actual.get_by_text("A long answer.")).to_be_visible()
+    expect(actual.get_by_text("R-7")).to_be_hidden()
     actual.get_by_text("Tool calls").click()
-    assert actual.get_by_text("R-7").is_visible()
-    assert not actual.get_by_text("A long answer.").is_visible()
+    expect(actual.get_by_text("R-7")).to_be_visible()
+    expect(actual.get_by_text("A long answer.")).to_be_hidden()
 
 
 def test_message_and_reply_are_fetched_when_they_are_opened(visit, page, project, alice):
@@ -159,8 +159,8 @@ def test_message_and_reply_are_fetched_when_they_are_opened(visit, page, project
     opener = page.locator(".exchange summary")
     opener.click()
     page.get_by_text("Rendered message").wait_for()
-    assert page.locator(".part.o-output code").inner_text() == "outputs.value"
-    assert page.get_by_role("region", name="Raw reply 1").is_visible()
+    expect(page.locator(".part.o-output code")).to_have_text("outputs.value")
+    expect(page.get_by_role("region", name="Raw reply 1")).to_be_visible()
     opener.click()
     opener.click()
     page.wait_for_timeout(200)
@@ -173,11 +173,11 @@ def test_a_filter_changes_the_rows_in_place_and_back_brings_them_back(visit, pag
     page.get_by_role("link", name="Failed 1").click()
     page.wait_for_url("**show=failed")
     page.locator(".chip[aria-current=true]", has_text="Failed").wait_for()
-    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-038"]
+    expect(page.locator("[data-row] .mono")).to_have_text(["case-038"])
     assert page.evaluate("window.same") is True
     page.go_back()
     page.locator(".chip[aria-current=true]", has_text="All").wait_for()
-    assert page.locator("[data-row]").count() == 25
+    expect(page.locator("[data-row]")).to_have_count(25)
 
 
 def test_the_head_of_a_column_sorts_and_turns_the_order(visit, page, experiment, run):
@@ -201,8 +201,8 @@ def test_the_next_page_shows_other_cases_and_the_panel_still_finds_its_row(visit
     settle(page, second[0])
     page.get_by_role("link", name="Next case").click()
     settle(page, second[1])
-    assert page.locator("tr.is-open .mono").inner_text() == second[1]
-    assert "after=" in page.url
+    expect(page.locator("tr.is-open .mono")).to_have_text(second[1])
+    expect(page).to_have_url(re.compile("after="))
 
 
 def test_slash_finds_a_case_by_its_key(visit, page, experiment, run):
@@ -211,7 +211,7 @@ def test_slash_finds_a_case_by_its_key(visit, page, experiment, run):
     page.keyboard.insert_text("017")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=017*")
-    assert page.locator("[data-row] .mono").all_inner_texts() == ["case-017"]
+    expect(page.locator("[data-row] .mono")).to_have_text(["case-017"])
 
 
 def test_progress_shows_itself_and_polling_stops_when_the_run_has_settled(visit, page, project):
@@ -223,7 +223,7 @@ def test_progress_shows_itself_and_polling_stops_when_the_run_has_settled(visit,
     page.on("request", lambda request: asked.append(request.url) if "/columns/" in request.url else None)
     visit(experiment.get_absolute_url())
     page.get_by_text("3 pending", exact=True).wait_for()
-    assert page.locator("[data-row] .state-pending").count() == 3
+    expect(page.locator("[data-row] .state-pending")).to_have_count(3)
     page.locator("[data-row] a").first.click()
     settle(page, "case-000")
     now = Evaluation.objects.filter(run=run).exclude(settled_at=None).get().settled_at
@@ -233,7 +233,7 @@ def test_progress_shows_itself_and_polling_stops_when_the_run_has_settled(visit,
     Run.objects.filter(pk=run.pk).update(state=RunState.FINISHED, finished_at=now, revision=F("revision") + 1)
     page.get_by_text("4 of 4").wait_for()
     page.locator("[data-row] .state-pending").first.wait_for(state="detached")  # the grid came up to date as well
-    assert page.locator("tr.is-open .mono").inner_text() == "case-000"
+    expect(page.locator("tr.is-open .mono")).to_have_text("case-000")
 
     def rests() -> bool:
         count = len(asked)
@@ -254,7 +254,7 @@ def test_a_run_is_started_stopped_and_resumed_where_its_results_are(visit, page,
     page.get_by_role("button", name="Stop").wait_for()
     page.get_by_role("link", name=re.compile("Why are 40 pending")).click()
     page.wait_for_url("**/runs/*/#why")
-    assert page.get_by_text("40 rows").is_visible()
+    expect(page.get_by_text("40 rows")).to_be_visible()
 
 
 def test_on_a_phone_the_case_covers_the_page_and_nothing_behind_it_takes_the_focus(visit, page, experiment, run):
@@ -276,7 +276,7 @@ def test_on_a_phone_the_grid_shows_the_chosen_column_and_the_strip_chooses(visit
     page.locator(".strip").get_by_role("link", name="Tone of voice", exact=True).click()
     page.wait_for_url("**by=*")
     page.locator("thead th:visible", has_text="Tone of voice").wait_for()
-    assert heads.count() == 2
+    expect(heads).to_have_count(2)
 
 
 def test_everything_can_be_read_without_javascript(browser, live_server, alice, experiment, run):
@@ -288,11 +288,11 @@ def test_everything_can_be_read_without_javascript(browser, live_server, alice, 
     page.locator("[data-row] a").first.click()
     assert shown(page) == "case-038"
     page.locator(".pair").get_by_text("Tool calls").first.click()
-    assert page.get_by_text("R-7").first.is_visible()
+    expect(page.get_by_text("R-7").first).to_be_visible()
     page.get_by_role("link", name="Metrics").click()
-    assert page.get_by_role("region", name="Metrics of this case").is_visible()
+    expect(page.get_by_role("region", name="Metrics of this case")).to_be_visible()
     page.get_by_role("link", name="Close, Escape").click()
-    assert not page.locator("#peek").is_visible()
+    expect(page.locator("#peek")).to_be_hidden()
     page.get_by_label("Find cases by key").fill("004")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=004*")

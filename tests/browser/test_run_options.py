@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from evaluators.core import Status
 from experiments.ledger.asked import Asked
@@ -26,10 +27,10 @@ def test_the_plain_start_is_one_click_and_options_unfold_by_keyboard(visit, page
     visit(experiment.get_absolute_url())
     page.locator("#add-evaluator > summary").press("Enter")
     menu = page.locator("#add-evaluator .menu")
-    assert menu.get_by_role("button", name="Run").is_visible()
-    assert not menu.get_by_label("Times each").is_visible()
+    expect(menu.get_by_role("button", name="Run")).to_be_visible()
+    expect(menu.get_by_label("Times each")).to_be_hidden()
     menu.get_by_text("Options").press("Enter")
-    assert not menu.get_by_label("How many").is_visible()
+    expect(menu.get_by_label("How many")).to_be_hidden()
     menu.get_by_label("Outputs", exact=True).select_option("random")
     menu.get_by_label("How many").fill("5")
     menu.get_by_label("Seed").fill("3")
@@ -48,7 +49,7 @@ def test_a_wrong_option_is_said_beside_its_field(visit, page, project, experimen
     page.get_by_label("Spend at most").fill("2.5")
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("Say how many outputs to judge.").wait_for()
-    assert page.get_by_label("Spend at most").input_value() == "2.5"
+    expect(page.get_by_label("Spend at most")).to_have_value("2.5")
     assert looked_at(page) == []
 
 
@@ -56,7 +57,7 @@ def test_a_run_at_its_limit_is_raised_on_its_page(visit, page, project, experime
     run = start(version_of(project, "Facts"), experiment, alice, asked=Asked(limit_usd=2))
     Run.objects.update(state=RunState.STOPPED, stop_reason=StopReason.SPEND, spent_usd=2.25)
     visit(reverse("run-list", args=[project.slug]))
-    assert page.get_by_text("It may spend $2.00, and has spent $2.25.").is_visible()
+    expect(page.get_by_text("It may spend $2.00, and has spent $2.25.")).to_be_visible()
     assert looked_at(page) == []
     visit(run.get_absolute_url())
     page.get_by_role("link", name="Raise the limit").click()
@@ -79,7 +80,7 @@ def test_every_judgement_of_an_output_is_read_beside_the_grid(visit, page, proje
     visit(experiment.get_absolute_url())
     page.get_by_role("link", name="case-003").click()
     page.get_by_text("The mean of 3 judgements.").wait_for()
-    assert page.get_by_text("It reads so the time number 3.").is_visible()
+    expect(page.get_by_text("It reads so the time number 3.")).to_be_visible()
     assert looked_at(page) == []
 
 
@@ -93,6 +94,6 @@ def test_scores_are_uploaded_and_wrong_rows_are_named(visit, page, project, expe
     page.locator("input[type=file]").set_input_files({"name": "s.csv", "mimeType": "text/csv", "buffer": rows})
     page.get_by_role("button", name="Send the scores").click()
     page.get_by_text("2 rows are wrong").wait_for()
-    assert page.get_by_text("A score is a number from 0 to 1, not 7.").is_visible()
+    expect(page.get_by_text("A score is a number from 0 to 1, not 7.")).to_be_visible()
     assert looked_at(page) == []
     assert Evaluation.objects.filter(state=Status.SCORED).count() == 1

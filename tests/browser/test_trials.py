@@ -68,8 +68,8 @@ def test_the_noise_floor_is_measured_on_the_spot_and_appears_by_itself(visit, pa
     page.get_by_text("is judged 3 times").wait_for()
     finish(Run.objects.get())
     page.get_by_text(re.compile("^± ")).first.wait_for()
-    assert page.get_by_text("30 judgements of 10 outputs").is_visible()
-    assert page.get_by_role("button", name="Measure again").is_visible()
+    expect(page.get_by_text("30 judgements of 10 outputs")).to_be_visible()
+    expect(page.get_by_role("button", name="Measure again")).to_be_visible()
 
 
 def test_a_wrong_number_is_said_beside_its_field_and_stays(visit, page, experiment, judge):
@@ -77,7 +77,7 @@ def test_a_wrong_number_is_said_beside_its_field_and_stays(visit, page, experime
     page.get_by_label("Times each").fill("50")
     page.get_by_role("button", name="Measure the noise floor").click()
     page.get_by_text("Give a number from 2 to 20.").wait_for()
-    assert page.get_by_label("Times each").input_value() == "50"
+    expect(page.get_by_label("Times each")).to_have_value("50")
 
 
 def test_two_versions_are_tried_and_their_reasons_read_with_the_keyboard(visit, page, experiment, judge):
@@ -90,9 +90,9 @@ def test_two_versions_are_tried_and_their_reasons_read_with_the_keyboard(visit, 
     first.focus()
     page.keyboard.press("Enter")
     page.locator(".beside").first.wait_for()
-    assert page.locator(".beside").first.get_by_text(re.compile("^It seems ")).count() == 2
+    expect(page.locator(".beside").first.get_by_text(re.compile("^It seems "))).to_have_count(2)
     page.keyboard.press("Enter")
-    assert not page.locator(".beside").first.is_visible()
+    expect(page.locator(".beside").first).to_be_hidden()
 
 
 def test_both_work_without_scripts(browser, live_server, alice, experiment, judge):
@@ -103,13 +103,13 @@ def test_both_work_without_scripts(browser, live_server, alice, experiment, judg
     page.get_by_role("button", name="Try both versions").click()
     work("net")
     page.reload()
-    assert page.get_by_text("verdicts differ").first.is_visible()
+    expect(page.get_by_text("verdicts differ").first).to_be_visible()
     page.locator("details.change > summary").first.click()
     page.get_by_role("link", name="Open both reasons").first.click()
     expect(page.get_by_text(re.compile("^It seems "))).to_have_count(2)
     page.goto(live_server.url + reverse("evaluator-noise", args=place))
     page.get_by_role("button", name="Measure the noise floor").click()
-    assert page.get_by_text("is judged 5 times").is_visible()
+    expect(page.get_by_text("is judged 5 times")).to_be_visible()
 
 
 def test_the_pages_are_fit_for_everyone(visit, page, project, experiment, judge):
@@ -148,5 +148,5 @@ def test_long_labels_and_many_columns_stay_on_the_page(visit, page, project, exp
     for run in Trial(*version.evaluator.versions.order_by("number"), experiment, 50).start(None):
         finish(run)
     visit("evaluator-change", version.evaluator)
-    assert page.locator("table.cross").is_visible()
+    expect(page.locator("table.cross")).to_be_visible()
     assert looked_at(page) == []

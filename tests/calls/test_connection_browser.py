@@ -1,6 +1,7 @@
 """Adding and testing a connection as a person does it, in a real browser."""
 
 import pytest
+from playwright.sync_api import expect
 
 from evalstudio.calls.models import Connection
 from tests.browser_fixtures import axe_findings, overflow, sign_in
@@ -29,13 +30,13 @@ def test_a_connection_is_tested_corrected_and_saved(settings_page, chat_server):
     page.get_by_role("button", name="Test connection").click()
     page.get_by_text("It does not know tiny.").wait_for()
     page.get_by_role("button", name="tiny-1").click()
-    assert page.locator("#id_model").input_value() == "tiny-1"
+    expect(page.locator("#id_model")).to_have_value("tiny-1")
     page.get_by_role("button", name="Test connection").click()
     page.get_by_text("Sent without temperature.").wait_for()
     assert axe_findings(page) == []
     page.get_by_role("button", name="Save connection").click()
     page.get_by_text("My server is saved.").wait_for()
-    assert page.get_by_text("without temperature").is_visible()
+    expect(page.get_by_text("without temperature")).to_be_visible()
     connection = Connection.objects.get()
     assert (connection.model, connection.key) == ("tiny-1", "sk-1")
 
@@ -48,7 +49,7 @@ def test_a_form_with_errors_stays_and_says_so(settings_page):
     page.get_by_text("Not tested:").wait_for()
     page.get_by_role("button", name="Save connection").click()
     page.locator("#id_base_url_error").wait_for()
-    assert page.locator("#id_name").input_value() == "Nowhere"
+    expect(page.locator("#id_name")).to_have_value("Nowhere")
 
 
 def findings(page):

@@ -1,6 +1,9 @@
 """Importing and browsing cases as a person does it, in a real browser."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from experiments.datasets.importing import running
 from experiments.models import Import, ImportState
@@ -68,7 +71,7 @@ def test_a_file_is_chosen_mapped_and_imported(studio, file):
 
     forecast = page.locator("#forecast")
     forecast.get_by_text("Adds 40 cases to “questions” as version 1.").wait_for()
-    assert "Line 41, id: An earlier row has the key “case-01” already." in forecast.inner_text()
+    expect(forecast).to_contain_text("Line 41, id: An earlier row has the key “case-01” already.")
     assert findings(page) == []
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_text("Name the system that made the outputs.").wait_for()
@@ -83,7 +86,7 @@ def test_a_file_is_chosen_mapped_and_imported(studio, file):
     assert findings(page) == []
     job = carry_out()
     page.get_by_text("Added 40 cases to “questions” as version 1. Made an experiment of “bot”").wait_for()
-    assert page.get_by_role("cell", name="An earlier row has the key “case-01” already.").is_visible()
+    expect(page.get_by_role("cell", name="An earlier row has the key “case-01” already.")).to_be_visible()
     assert findings(page) == []
     assert len(cases_of(Import.objects.get(pk=job.pk).dataset)) == 40
     page.get_by_role("link", name="Open the experiment").click()
@@ -102,8 +105,8 @@ def test_cases_are_found_and_read(studio, project):
     page.locator("[data-row] a").nth(2).click()
     peek = page.get_by_role("complementary", name="One case")
     peek.get_by_role("heading", name="case-32").wait_for()
-    assert "Answer 32." in peek.inner_text()
-    assert "peek=" in page.url
+    expect(peek).to_contain_text("Answer 32.")
+    expect(page).to_have_url(re.compile("peek="))
     page.set_viewport_size({"width": 1440, "height": 900})
     assert axe_findings(page) == []
     page.get_by_role("link", name="Next case").click()
@@ -115,7 +118,7 @@ def test_cases_are_found_and_read(studio, project):
     page.get_by_text("Version 2", exact=True).last.click()
     page.get_by_role("link", name="v1 40 cases").click()
     page.get_by_text("This is version 1 as it was, to read.").wait_for()
-    assert page.locator("[data-row]").first.get_by_text("gold").is_visible()
+    expect(page.locator("[data-row]").first.get_by_text("gold")).to_be_visible()
 
 
 def test_without_javascript_a_file_goes_in_all_the_same(browser, live_server, alice, project, file):

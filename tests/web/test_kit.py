@@ -1,6 +1,9 @@
 """The kit in a real browser: every component, both themes, three widths, by keyboard; nothing refused or thrown."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser_fixtures import axe_findings, overflow, sign_in
 
@@ -46,7 +49,7 @@ def test_the_first_tab_stop_leads_past_the_bar(kit):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_a_menu_opens_walks_and_closes_by_keyboard(kit):
@@ -67,7 +70,7 @@ def test_keys_are_listed_and_rest_while_typing(kit):
     assert page.is_visible("#keys >> text=Save as v8")
     page.keyboard.press("Escape")
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "kit-find"
+    expect(page.locator("#kit-find")).to_be_focused()
     page.keyboard.type("?")
     assert page.input_value("#kit-find") == "?"
 
@@ -78,7 +81,7 @@ def test_a_toast_appears_once_and_can_be_dismissed(kit):
     page.keyboard.press("Control+s")
     assert page.locator("#toasts .toast").all_text_contents() == ["Saved."]
     page.click("#toasts [aria-label=Dismiss]")
-    assert page.locator("#toasts .toast").count() == 0
+    expect(page.locator("#toasts .toast")).to_have_count(0)
 
 
 def test_what_cannot_be_undone_is_asked_first(kit):
@@ -139,7 +142,7 @@ def test_the_wrong_line_is_marked_and_the_right_word_is_one_click_away(kit):
     assert page.text_content(".cm-bad-line") == "{{ expectedOutput.answer }}"
     page.click("[data-fix-for=kit-prompt]")
     assert "{{ expectedOutputs.answer }}" in page.input_value("#kit-prompt")
-    assert page.locator(".cm-bad-line").count() == 0
+    expect(page.locator(".cm-bad-line")).to_have_count(0)
 
 
 def test_rows_walk_by_key_and_open_beside_the_list(kit):
@@ -147,13 +150,13 @@ def test_rows_walk_by_key_and_open_beside_the_list(kit):
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector("#peek h2 >> text=refund-late-17")
-    assert page.url.endswith("?peek=refund-late-17")
+    expect(page).to_have_url(re.compile(r"\?peek=refund-late-17$"))
     page.keyboard.press("j")
     page.wait_for_selector("#peek h2 >> text=outage-credit-11")
-    assert page.url.endswith("?peek=outage-credit-11")
+    expect(page).to_have_url(re.compile(r"\?peek=outage-credit-11$"))
     page.keyboard.press("Escape")
     assert not page.is_visible("#peek")
-    assert page.url.endswith("/kit/")
+    expect(page).to_have_url(re.compile("/kit/$"))
     assert page.evaluate("document.activeElement.textContent").startswith("outage-credit-11")
 
 
