@@ -34,7 +34,7 @@ def results_grid(request: ProjectRequest, experiment: Experiment) -> dict[str, A
     view, chosen, shown = frame["view"], frame["chosen"], frame["columns"]
     runs = [column.run for column in shown]
     page = walk(experiment, view, chosen.summary if chosen else None, frame["facts"]["outputs"]).page(request.GET)
-    classes = ["r is-chosen" if column is chosen else "r" for column in shown]
+    classes = ["r is-other" if chosen and column is not chosen else "r" for column in shown]
     ctx: dict[str, Any] = {
         **frame,
         "page": page,

@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from experiments.ledger.turn import work
-from experiments.models import Case, OutputBody
+from experiments.models import Case, OutputBody, Run
 from tests.browser_fixtures import axe_findings, overflow, sign_in
 from tests.experiments.compared import comparative, compared, preference
 from tests.experiments.judged import add_case, add_output, experiment_of, judged, rehearsal_of, version_of
@@ -210,6 +210,21 @@ def three(project, two):
     for number, each in enumerate((two[0], third)):
         judged(each, facts, [(number * 7 + at) % 10 / 10 for at in range(30)])
     return third
+
+
+def test_on_a_phone_the_gains_stand_beside_their_cases(visit, page, project, two, three):
+    for each in two:
+        judged(each, version_of(project, "Tone"), [0.5] * each.output_set.count())
+    pair = two[0].url_against(two[1].pk)
+    page.set_viewport_size({"width": 320, "height": 900})
+    visit(pair)
+    first = page.locator("[data-row]").first
+    expect(first.locator("td:visible")).to_have_count(2)  # by any evaluator: all of them, to be scrolled to
+    visit(f"{pair}?by={Run.objects.get(experiment=two[0], version__evaluator__name='Facts').pk}")
+    expect(page.locator("thead .is-other:visible")).to_have_count(0)
+    expect(first.locator("td:visible")).to_have_text([re.compile(r"−50.0\spts$")])
+    visit(f"{pair}?also={three.pk}")
+    expect(first.locator("td:visible")).to_have_count(3)
 
 
 def test_more_than_two_results_pass_axe_and_fit_every_width(visit, page, project, two, three):
