@@ -104,6 +104,14 @@ def test_the_gallery_is_searched_as_one_types_looked_at_and_chosen_by_keyboard(v
     page.wait_for_url(re.compile(r"/evaluators/new/judge/\?start=comparative_judge"))
 
 
+def test_what_is_typed_the_moment_a_page_has_loaded_counts(visit, page):
+    page.add_init_script("const own = setTimeout; setTimeout = (act, ms = 0) => own(act, ms + 1000)")  # a busy computer
+    visit("evaluator-new")
+    page.keyboard.press("/")
+    page.keyboard.type("pairwise")
+    page.wait_for_url(re.compile("q=pairwise"))
+
+
 def test_a_comparative_blank_opens_on_two_results(visit, page):
     visit("evaluator-new")
     page.get_by_role("link", name="Comparative heuristic").click()
