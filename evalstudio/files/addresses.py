@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from evalstudio.files.keeping import type_of
-from evalstudio.files.models import PICTURE_ENDING
+from evalstudio.files.keeping import looks_like_picture, type_of
 
 MOST_WRITTEN_OUT = 8 * 1024 * 1024  # characters of a picture that is written out as data
 _OWN = re.compile(r"/p/(?P<slug>[-\w]+)/files/(?P<digest>[0-9a-f]{64})(?:/(?P<name>[^/]*)|$)")
@@ -61,12 +60,8 @@ def read(value: Any) -> Address | None:
     if parts.scheme not in ("", "http", "https") or any(character.isspace() for character in text):
         return None
     if own := _OWN.match(parts.path):
-        return Own(own["slug"], own["digest"], not own["name"] or bool(PICTURE_ENDING.search(own["name"])))
-    return (
-        Outside(text, parts.hostname, bool(PICTURE_ENDING.search(parts.path)))
-        if parts.scheme and parts.hostname
-        else None
-    )
+        return Own(own["slug"], own["digest"], not own["name"] or looks_like_picture(own["name"]))
+    return Outside(text, parts.hostname, looks_like_picture(parts.path)) if parts.scheme and parts.hostname else None
 
 
 def _written_out(text: str) -> WrittenOut | None:

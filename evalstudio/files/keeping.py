@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.files import File
 from django.db import IntegrityError, transaction
 
-from evalstudio.files.models import PICTURE_ENDING, PICTURE_TYPES, StoredFile
+from evalstudio.files.models import PICTURE_TYPES, StoredFile
 from evalstudio.projects.models import Project, User
 
 UNKNOWN = "application/octet-stream"
@@ -30,6 +30,7 @@ SIGNATURES = (  # how the formats begin, by their specifications
     ("image/gif", re.compile(rb"GIF8[79]a")),
     ("image/webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
 )
+_ENDING = re.compile(rf"\.(?:{'|'.join((*PICTURE_TYPES.values(), 'jpeg'))})\Z", re.IGNORECASE)
 _UNFIT = re.compile(r"[^\w.-]+")  # what has no place in an address
 
 
@@ -71,6 +72,11 @@ def type_of(start: bytes) -> str | None:
     return next((name for name, signature in SIGNATURES if signature.match(start)), None)
 
 
+def looks_like_picture(name: str) -> bool:
+    """Whether a name, or the path of an address, ends as that of a picture does."""
+    return bool(_ENDING.search(name))
+
+
 def _digest(file: IO[bytes]) -> str:
     file.seek(0)
     digest = hashlib.sha256()
@@ -102,7 +108,7 @@ def _titled(name: str, picture: str | None) -> str:
     """The name with the ending of a picture if, and only if, it is one: its address is told by that ending later on."""
     if picture:
         return f"{PurePath(name).stem}.{PICTURE_TYPES[picture]}"
-    return f"{name}.bin" if PICTURE_ENDING.search(name) else name
+    return f"{name}.bin" if looks_like_picture(name) else name
 
 
 def _named(name: str) -> str:

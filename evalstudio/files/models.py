@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
@@ -12,7 +10,6 @@ from django.utils import timezone
 from evalstudio.projects.models import Project
 
 PICTURE_TYPES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
-PICTURE_ENDING = re.compile(rf"\.(?:{'|'.join((*PICTURE_TYPES.values(), 'jpeg'))})\Z", re.IGNORECASE)
 TEXT_TYPES = frozenset(("application/json", "application/x-ndjson", "application/xml", "application/javascript"))
 
 

@@ -282,12 +282,10 @@ def _tools(request: ProjectRequest, view: View, found: Comparison, texts_changed
 
 def _head(request: ProjectRequest, view: View, subject: Subject) -> dict[str, Any]:
     """The head of a column: a click sorts by it, another one turns the order."""
-    is_chosen = view.by == str(subject.run.pk)
-    is_sorted = is_chosen and view.sort != "case"
+    is_sorted = view.by == str(subject.run.pk) and view.sort != "case"
     turned = "high" if is_sorted and view.sort == "low" else "low"
     return {
         "subject": subject,
-        "is_chosen": is_chosen,
         "sorted": {"low": "ascending", "high": "descending"}[view.sort] if is_sorted else "",
         "url": link(request, by=subject.run.pk, sort=turned),
     }

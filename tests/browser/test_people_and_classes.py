@@ -101,7 +101,7 @@ def test_a_human_evaluator_is_written_looked_at_and_saved(visit, project):
     preview.wait_for()
     expect(preview).to_contain_text("Refunds take 5 to 7 working days.")
     preview.get_by_role("radio", name="Partly helpful").check()
-    expect(page.locator("[data-dirty]")).to_be_hidden()
+    expect(page.locator("[data-dirty]"), "looking at the preview is no edit").to_be_hidden()
     page.get_by_role("button", name="Save as v1").click()
     page.get_by_text("Saved v1 of Grade the answer.").wait_for()
     stored = Evaluator.objects.get().versions.get().config
